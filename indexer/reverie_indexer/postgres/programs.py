@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs for backups, pg_dump and pg_restore: those of the wheel, else those on the path.
+"""PostgreSQL's own programs for backups, pg_dump, pg_restore and pg_basebackup: of the wheel, else on the path.
 
 A password goes by the environment: anybody on the machine may read arguments.
 """
@@ -9,14 +9,14 @@ import asyncio
 import os
 import re
 import shutil
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from reverie_indexer.errors import SetupError
+from reverie_indexer.errors import SetupError, ValidationFailed
 from reverie_indexer.postgres.host import error_line, wheel_binaries
 
 # What a program says of its work, in the language that its messages are in.
@@ -96,6 +96,31 @@ async def contents(pieces: AsyncIterable[bytes]) -> list[str]:
         await asyncio.gather(feeding, return_exceptions=True)
         await _end(process)
     return listed.decode().splitlines()
+
+
+async def copy_cluster(conninfo: str, directory: Path) -> None:
+    """Copy the whole cluster of a server that runs into a directory that is empty, and have it on the disk.
+
+    As `base.tar.gz`, `pg_wal.tar.gz` with the log that makes it consistent, and `backup_manifest`. SetupError when it
+    fails.
+    """
+    options = ["--format=tar", "--compress=client-gzip:1", "--wal-method=stream", "--checkpoint=fast"]
+    command = [f"--pgdata={directory}", *options, "--label=reverie", "--no-password"]
+    async with _running("pg_basebackup", command, conninfo, lambda _: None):
+        pass
+
+
+async def check_copy(directory: Path) -> None:
+    """Read what `copy_cluster` wrote, and compare it with its manifest; ValidationFailed where it is damaged."""
+    # The log in a tar file is not looked at, since a restore replays it.
+    process = await _started("pg_verifybackup", ["--no-parse-wal", "--quiet", str(directory)], None, stdin=DEVNULL)
+    try:
+        _, complaints = await process.communicate()
+    finally:
+        await _end(process)
+    if process.returncode:
+        reason = error_line(complaints.decode(errors="replace"))
+        raise ValidationFailed(f"the base backup {directory} is damaged: {reason}")
 
 
 @asynccontextmanager

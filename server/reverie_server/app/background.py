@@ -14,6 +14,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate
+from reverie_server.app.databases import archive_of
 from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.stores import wire_stores
 from reverie_server.browse.episodes import Episodes
@@ -42,7 +43,7 @@ from reverie_server.jobs.model import Runs, Stage
 from reverie_server.jobs.queue import BACKUP_QUEUE, JobRules, Queue
 from reverie_server.jobs.runner import StageRunner
 from reverie_server.jobs.schedule import Cron, NightlyDefaults
-from reverie_server.jobs.scheduled_backups import ScheduledBackups
+from reverie_server.jobs.scheduled_backups import BackupHealth, ScheduledBackups
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.compaction import Compaction
 from reverie_server.long_term.guard import GuardRules
@@ -127,7 +128,7 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         runner=StageRunner(queue, stages),
         cron=Cron(database, _nightly_defaults(settings), now=now),
         health=Health(database),
-        backups=ScheduledBackups(database, settings.backup_schedule if settings.backup_dir else None, now=now),
+        backups=backup_health(settings, database, now),
         emergence=emergence,
         reports=Reports(database, now),
         morning_cards=MorningCards(database, now=now),
@@ -146,6 +147,17 @@ def wire_consolidation(system: StageDependencies) -> Consolidation:
         graph=_graph(system),
         stores=stores.forgettable,
     )
+
+
+def backup_health(
+    settings: Settings, database: Database, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> BackupHealth:
+    """How the backups of a database stand, dumps and bases."""
+    dumps = ScheduledBackups(database, settings.backup_schedule if settings.backup_dir else None, now=now)
+    bases = ScheduledBackups(
+        database, settings.base_backup_schedule if settings.wal_archive_dir else None, "base", now=now
+    )
+    return BackupHealth(database, dumps, bases)
 
 
 async def _forget_session(
@@ -346,7 +358,8 @@ def wire_worker(
     start_quarantine: Callable[[], None] | None = None,
 ) -> Worker:
     """A worker over a running system. Slow to import, and of no use to most commands."""
-    from reverie_server.app.scheduled_backup import BackupPlan, back_up_when_due
+    from reverie_server.app.base_backup import BasePlan, take_base
+    from reverie_server.app.scheduled_backup import BackupPlan, make_backup, make_when_due
     from reverie_server.jobs.worker import Periodic, Worker, WorkerRules
 
     async def prune() -> None:
@@ -361,7 +374,11 @@ def wire_worker(
     periodic = [Periodic("prune", prune_at, prune), Periodic("nightly", "*/5 * * * *", begin_nightly)]
     if settings.backup_dir is not None:
         plan = BackupPlan(settings.backup_dir, settings.backup_keep, forgotten_log_of(settings))
-        back_up = partial(back_up_when_due, plan, consolidation.backups, database.conninfo)
+        back_up = partial(make_when_due, consolidation.backups.dumps, partial(make_backup, plan, database.conninfo))
         periodic.append(Periodic("backup", "*/5 * * * *", back_up, BACKUP_QUEUE))
+    if (archive := archive_of(settings)) is not None:
+        bases = BasePlan(archive, settings.base_backup_keep, forgotten_log_of(settings))
+        take = partial(make_when_due, consolidation.backups.bases, partial(take_base, bases, database.conninfo))
+        periodic.append(Periodic("base_backup", "*/5 * * * *", take, BACKUP_QUEUE))
     rules = WorkerRules(settings.worker_concurrency, settings.worker_poll_seconds)
     return Worker(database, consolidation.queue, consolidation.runner, periodic, rules, start_quarantine)

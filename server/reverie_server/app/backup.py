@@ -61,7 +61,7 @@ async def take_backup(settings: Settings, target: Path, show: Show) -> Manifest:
 
 async def back_up(conninfo: str, forgotten_log: Path, target: Path, show: Show) -> Manifest:
     """As `take_backup`, of a server that is there, beside a log of what was forgotten."""
-    mark = _mark(forgotten_log)
+    mark = mark_of(forgotten_log)
     async with connected(conninfo) as connection:
         if not (await one(connection, SQL["has_schema"]))["has_schema"]:
             raise SetupError("there is nothing to back up: the database has no schema yet; `reverie upgrade` makes it")
@@ -88,7 +88,7 @@ async def back_up(conninfo: str, forgotten_log: Path, target: Path, show: Show) 
         return await write_backup(target, pieces, manifest_of)
 
 
-def _mark(log_path: Path) -> LogMark:
+def mark_of(log_path: Path) -> LogMark:
     """The log of what was forgotten, begun where there is none: a backup without it could not be restored."""
     try:
         begin(log_path)

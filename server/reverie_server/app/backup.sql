@@ -5,12 +5,26 @@ SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transact
 -- begin_snapshot: a transaction that only reads, in one snapshot
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
--- facts: what a manifest says of the database, and the name by which others read in this snapshot
+-- facts: what a manifest says of the database, and the name by which others read in this snapshot. A database that was
+-- brought back to a point in time numbers its transactions from there again: `cluster` has the timeline from the second on
 SELECT pg_export_snapshot() AS exported, pg_current_snapshot()::text AS snapshot, clock_timestamp() AS at,
-       (SELECT system_identifier::text FROM pg_control_system()) AS cluster,
+       (SELECT system_identifier::text FROM pg_control_system())
+       || CASE WHEN NOT pg_is_in_recovery()
+               THEN coalesce(':' || nullif(ltrim(left(pg_walfile_name(pg_current_wal_lsn()), 8), '0'), '1'), '')
+               ELSE '' END AS cluster,
        current_setting('server_version') AS postgresql,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
        (SELECT max(number) FROM reverie_migrations) AS schema_number;
+
+-- now_and_segment_size: the time, and how long a segment of the log is
+SELECT clock_timestamp() AS at, pg_size_bytes(current_setting('wal_segment_size')) AS segment_bytes;
+
+-- recovered: how far a database was brought; asked before anything is written in it
+SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next_xid, pg_last_xact_replay_timestamp() AS reached,
+       ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer AS timeline;
+
+-- undone: which of some transactions did not commit before the place that a database was brought to
+SELECT xid FROM unnest(%(xids)s::text[]) AS xid WHERE pg_xact_status(xid::xid8) = 'aborted' ORDER BY xid;
 
 -- has_schema: whether there is a schema with numbered migrations
 SELECT to_regclass('reverie_migrations') IS NOT NULL AS has_schema;

@@ -9,9 +9,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.preparing import prepare_database
+from reverie_indexer.postgres.archive import WalArchive
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings
+
+
+def archive_of(settings: Settings) -> WalArchive | None:
+    """Where the embedded PostgreSQL archives its log; None where it does not."""
+    if settings.wal_archive_dir is None:
+        return None
+    return WalArchive(settings.wal_archive_dir.expanduser().resolve(), settings.wal_archive_seconds)
 
 
 async def uninterrupted(function: Callable[[], None]) -> None:
@@ -32,7 +40,9 @@ async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[
         return
     async with AsyncExitStack() as stack:
         # Fresh statistics and visibility maps soon after a bulk load: search plans live on them.
-        server = EmbeddedPostgres(data_dir_of(settings), options={"autovacuum_naptime": "10s"})
+        server = EmbeddedPostgres(
+            data_dir_of(settings), options={"autovacuum_naptime": "10s"}, archive=archive_of(settings)
+        )
         # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
         stack.push_async_callback(uninterrupted, server.stop)
         conninfo = await asyncio.to_thread(server.start)

@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import psycopg
@@ -27,7 +28,7 @@ from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.programs import contents, restore
 from reverie_server.app.backup import SQL, Progress, Show, become, by_rows, connected, count_rows, one
-from reverie_server.app.backup_file import BackupFile, Manifest
+from reverie_server.app.backup_file import BackupFile, LogMark, Manifest
 from reverie_server.app.databases import open_server
 from reverie_server.app.forget_again import forget_again
 from reverie_server.app.forgotten import forgotten_log_of
@@ -66,19 +67,32 @@ class RestoreOptions:
     without_log: bool = False
 
 
-def entries_to_apply(manifest: Manifest, logs: Iterable[Contents]) -> list[Entry]:
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Which transactions a database has that was brought back to a point in time, as a manifest says it of a backup."""
+
+    cluster: str
+    snapshot: str
+    at: datetime
+    forgotten: LogMark | None
+
+
+def entries_to_apply(state: Manifest | Recovered, logs: Iterable[Contents]) -> list[Entry]:
     """The acts of some logs that a backup does not have, oldest first. Pure. SetupError where its own log is not whole.
 
     Its own is the one beside which the backup was made; an act of two logs is applied twice.
     """
     logs = list(logs)
-    mark = manifest.forgotten
+    _require_own(state.forgotten, logs)
+    entries = [entry for log in {log.log_id: log for log in logs}.values() for entry in log.entries]
+    new = [e for e in entries if not is_in_snapshot(e, state.cluster, state.snapshot, state.at)]
+    return sorted(new, key=lambda entry: entry.at)
+
+
+def _require_own(mark: LogMark | None, logs: Sequence[Contents]) -> None:
     own = [log for log in logs if mark is not None and log.log_id == mark.log_id]
     if mark is None or not any(len(log.entries) >= mark.entries for log in own):
         raise SetupError("the log of what was forgotten is not the one that the backup was made beside, or not whole")
-    entries = [entry for log in {log.log_id: log for log in logs}.values() for entry in log.entries]
-    new = [e for e in entries if not is_in_snapshot(e, manifest.cluster, manifest.snapshot, manifest.at)]
-    return sorted(new, key=lambda entry: entry.at)
 
 
 async def restore_backup(settings: Settings, path: Path, options: RestoreOptions, show: Show) -> Restored:
@@ -87,7 +101,9 @@ async def restore_backup(settings: Settings, path: Path, options: RestoreOptions
     """
     file = BackupFile(path)
     check_known(file.manifest)
-    entries = [] if options.without_log else _entries(settings, file.manifest, options.logs)
+    manifest = file.manifest
+    logs = () if options.without_log else read_logs(settings, manifest.forgotten, manifest.at, options.logs)
+    entries = entries_to_apply(manifest, logs) if logs else []
     show(Progress("checking the file", 0, 0))
     await file.check()
     async with open_server(settings) as (conninfo, _), connected(conninfo) as target:
@@ -103,7 +119,7 @@ async def restore_backup(settings: Settings, path: Path, options: RestoreOptions
             try:
                 restored = make_conninfo(conninfo, dbname=draft)
                 await fill(restored, file, role, show)
-                found = await _forget(settings, restored, entries, show)
+                found = await apply_forgotten(settings, restored, entries, show)
                 async with connected(restored) as connection:
                     await become(connection, role)
                     await connection.execute(SQL["sign_out"])
@@ -159,16 +175,17 @@ def _compare(manifest: Manifest, counts: Mapping[str, int]) -> None:
         raise ValidationFailed(f"the backup has other rows than its manifest says, in: {', '.join(wrong)}")
 
 
-def _entries(settings: Settings, manifest: Manifest, others: Sequence[Path]) -> list[Entry]:
-    """The acts of forgetting that the backup does not have; SetupError, with what to do, where they are not known."""
+def read_logs(settings: Settings, mark: LogMark | None, at: datetime, others: Sequence[Path]) -> list[Contents]:
+    """The logs of what was forgotten; SetupError, with what to do, where what was since `at` is not known."""
     try:
         own = forgotten_log_of(settings)
         logs = [read_log(path) for path in (*([own] if own.exists() or not others else []), *others)]
-        return entries_to_apply(manifest, logs)
+        _require_own(mark, logs)
+        return logs
     except SetupError as error:
         raise SetupError(
             f"{error.detail}: without it what was forgotten, and keys that were revoked, since "
-            f"{manifest.at:%Y-%m-%d %H:%M} UTC would come back. "
+            f"{at:%Y-%m-%d %H:%M} UTC would come back. "
             "Name it with --forgotten-log, or accept that with --without-forgotten-log"
         ) from None
 
@@ -236,7 +253,8 @@ async def _swap(outside: Connection, name: str, draft: str) -> None:
     raise Conflict(f"programs connect to the database {name} all the time: stop the servers and workers first")
 
 
-async def _forget(settings: Settings, conninfo: str, entries: Sequence[Entry], show: Show) -> Mapping[Act, int]:
+async def apply_forgotten(settings: Settings, conninfo: str, entries: Sequence[Entry], show: Show) -> Mapping[Act, int]:
+    """Forget again in a restored database, which nobody is served from yet; of each kind what was found."""
     if not entries:
         return {}
     show(Progress("forgetting again", 0, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ import structlog
 
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
 from reverie_server.app.backup import Progress, back_up
-from reverie_server.app.backup_file import DRAFT_PREFIX, BackupFile, Manifest
+from reverie_server.app.backup_file import DRAFT_PREFIX, BackupFile
 from reverie_server.jobs.scheduled_backups import ScheduledBackups
 from reverie_server.text.error_site import code_of, error_site
 
@@ -33,8 +34,18 @@ class BackupPlan:
     forgotten_log: Path
 
 
-async def back_up_when_due(plan: BackupPlan, backups: ScheduledBackups, conninfo: str) -> None:
-    """Make a backup of a database if one is due and no other process makes one.
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A backup that was made: where, as of when it is, its bytes, and how many are kept with it."""
+
+    path: Path
+    at: datetime
+    bytes: int
+    kept: int
+
+
+async def make_when_due(backups: ScheduledBackups, make: Callable[[datetime], Awaitable[Made]]) -> None:
+    """Make a backup of a kind if one is due and no other process makes one. `make` gets the time.
 
     A failure is noted and logged, and tried again later. Raises DatabaseUnavailable where it cannot be noted.
     """
@@ -46,18 +57,18 @@ async def back_up_when_due(plan: BackupPlan, backups: ScheduledBackups, conninfo
             return
         began = time.monotonic()
         try:
-            file, manifest, kept = await _make(plan, conninfo, backups.now())
+            made = await make(backups.now())
         except Exception as error:  # noqa: BLE001  # the edge of a job
             # Of what is not ours the message may be somebody's memory.
             is_ours = isinstance(error, ReverieError)
             code = code_of(error) if is_ours else f"{code_of(error)}: {error_site(error)}"
-            log.warning("backup_failed", code=code, **({"detail": str(error)} if is_ours else {}))
+            detail = {"detail": str(error)} if is_ours else {}
+            log.warning("backup_failed", kind=backups.kind, code=code, **detail)
             await backups.failed(code)
             return
-        size = sum(part.size for part in manifest.parts.values())
-        await backups.succeeded(manifest.at, size)
+        await backups.succeeded(made.at, made.bytes)
         seconds = round(time.monotonic() - began, 3)
-        log.info("backup", file=str(file), rows=manifest.rows, bytes=size, kept=kept, seconds=seconds)
+        log.info("backup", kind=backups.kind, file=str(made.path), bytes=made.bytes, kept=made.kept, seconds=seconds)
 
 
 def whole_backups(directory: Path) -> list[Path]:
@@ -74,8 +85,8 @@ def whole_backups(directory: Path) -> list[Path]:
     return found
 
 
-async def _make(plan: BackupPlan, conninfo: str, at: datetime) -> tuple[Path, Manifest, int]:
-    """A backup that was read back, under the name of its time, its manifest, and how many there are with it."""
+async def make_backup(plan: BackupPlan, conninfo: str, at: datetime) -> Made:
+    """Make a backup of a database under the name of its time, and read it back; then the oldest go."""
     try:
         await asyncio.to_thread(plan.directory.mkdir, mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -88,7 +99,8 @@ async def _make(plan: BackupPlan, conninfo: str, at: datetime) -> tuple[Path, Ma
     except ValidationFailed:
         target.unlink(missing_ok=True)
         raise
-    return target, manifest, await asyncio.to_thread(_remove_oldest, plan)
+    size = sum(part.size for part in manifest.parts.values())
+    return Made(target, manifest.at, size, await asyncio.to_thread(_remove_oldest, plan))
 
 
 def _remove_oldest(plan: BackupPlan) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from reverie_server.app.backup import Show
     from reverie_server.app.backup_file import Manifest
     from reverie_server.app.restore import RestoreOptions
+    from reverie_server.provenance.forgotten_log import Act
     from reverie_server.settings.server import Settings
 
 
@@ -36,7 +38,14 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file of `reverie backup`.", dir_okay=False)],
+    file: Annotated[Path | None, typer.Argument(help="A file of `reverie backup`.", dir_okay=False)] = None,
+    to_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Instead of a file: a time with its zone, such as 2026-11-26T03:00:00Z, from the archive of WAL.",
+        ),
+    ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Put it in the place of the memory that is there.")
     ] = False,
@@ -52,16 +61,36 @@ def restore(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Restore a backup: all of it, without what was forgotten since it was made, or nothing."""
+    """Restore a backup or a point in time: all of it, without what was forgotten since then, or nothing."""
     from reverie_server.app.restore import RestoreOptions
 
     settings = load_settings(data_dir=data_dir, log_level="warning")
+    if (file is None) == (to_time is None):
+        raise ValidationFailed("give a file of `reverie backup`, or --to-time")
+    restore_options = RestoreOptions(replace, tuple(forgotten_log or ()), without_forgotten_log)
+    if to_time is not None:
+        if verify:
+            raise ValidationFailed("--verify is for a file")
+        run(_restore_to_time(settings, _time(to_time), restore_options))
+        return
+    assert file is not None
     if verify:
         if replace or forgotten_log or without_forgotten_log:
             raise ValidationFailed("--verify changes nothing, and goes with no other option")
         run(_verify(settings, file))
         return
-    run(_restore(settings, file, RestoreOptions(replace, tuple(forgotten_log or ()), without_forgotten_log)))
+    run(_restore(settings, file, restore_options))
+
+
+def _time(text: str) -> datetime:
+    """A time with its zone; ValidationFailed for another one."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValidationFailed(f"{text!r} is no time: give one such as 2026-11-26T03:00:00Z") from None
+    if time.tzinfo is None:
+        raise ValidationFailed(f"{text!r} has no zone: give one such as 2026-11-26T03:00:00Z (UTC) or …T04:00:00+01:00")
+    return time
 
 
 async def _backup(settings: Settings, file: Path) -> None:
@@ -79,16 +108,28 @@ async def _restore(settings: Settings, file: Path, options: RestoreOptions) -> N
     with _shown() as show:
         restored = await restore_backup(settings, file, options, show)
     print(f"restored: {_words(restored.manifest)}, as of {restored.manifest.at:%Y-%m-%d %H:%M:%S} UTC")
+    _say_forgotten(options, restored.acts, restored.forgotten)
+
+
+async def _restore_to_time(settings: Settings, to: datetime, options: RestoreOptions) -> None:
+    from reverie_server.app.point_in_time import restore_to_time
+
+    with _shown() as show:
+        restored = await restore_to_time(settings, to, options, show)
+    last, base = (f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC" for at in (restored.last, restored.base))
+    print(f"restored: the last transaction is of {last}, from the base backup of {base}")
+    _say_forgotten(options, restored.acts, restored.forgotten)
+
+
+def _say_forgotten(options: RestoreOptions, acts: int, forgotten: Mapping[Act, int]) -> None:
     if options.without_log:
         print(
             "what was forgotten since then is there again, and keys that were revoked since then are valid",
             file=sys.stderr,
         )
         return
-    found = (
-        ", ".join(f"{count} {kind}" for kind, count in sorted(restored.forgotten.items())) or "nothing of it was there"
-    )
-    print(f"forgotten since then, in {restored.acts} acts: {found}")
+    found = ", ".join(f"{count} {kind}" for kind, count in sorted(forgotten.items())) or "nothing of it was there"
+    print(f"forgotten since then, in {acts} acts: {found}")
 
 
 async def _verify(settings: Settings, file: Path) -> None:

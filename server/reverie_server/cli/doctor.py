@@ -76,6 +76,8 @@ async def examine(settings: Settings) -> list[str]:
             if settings.reranker != "none":
                 await _try_reranker(settings, say, fail)
             await _look_for_damage(conninfo, say, fail)
+            if settings.wal_archive_dir is not None:
+                await _look_at_archive(settings, database, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
             try:
@@ -140,6 +142,28 @@ async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fa
     left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
     megabytes = report.checked_bytes / 1e6
     say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
+
+
+async def _look_at_archive(
+    settings: Settings, database: Database, say: Callable[[str, object], None], fail: Callable[[str, str], None]
+) -> None:
+    """Whether the log of the embedded server is archived, and how old the last base backup is."""
+    from reverie_server.app.background import backup_health
+
+    health = backup_health(settings, database)
+    states = await health.states()
+    archiver, taken_at = states.archiver, states.bases.taken_at
+    assert archiver is not None
+    base = f"last base backup of {taken_at:%Y-%m-%d %H:%M} UTC" if taken_at else "no base backup yet: a worker makes it"
+    if not archiver.is_on:
+        fail("archive", "PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it")
+    elif archiver.has_failed:
+        since = f"{archiver.waiting_seconds:.0f} s"
+        fail("archive", f"WAL has not been archived for {since}: see postgres.log in the data directory, and the disk")
+    elif health.bases.standing(states.bases) in ("failed", "late"):
+        fail("archive", f"the next base backup is missing; {base}; `backup_failed` in the log of a worker says why")
+    else:
+        say("archive", f"{settings.wal_archive_dir}; {base}")
 
 
 def _of_schema(report: DatabaseReport) -> str:

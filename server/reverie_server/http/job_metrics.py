@@ -12,12 +12,24 @@ from prometheus_client.registry import Collector
 from reverie_indexer.errors import DatabaseUnavailable
 from reverie_server.jobs.health import STATES, Health, Totals
 from reverie_server.jobs.model import STAGES
-from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups
+from reverie_server.jobs.scheduled_backups import BackupHealth, BackupState, BackupStates, ScheduledBackups
 from reverie_server.jobs.stage_runs import BUCKETS, StageRuns
 from reverie_server.llm.outcomes import ANSWERED, ModelUse
 
 # The longest wait for the database. After it the metrics are shown without those of the queue.
 PATIENCE_SECONDS = 2.0
+_OF_DUMPS = (
+    "reverie_backup_age_seconds",
+    "reverie_backup_bytes",
+    "reverie_backup_failed",
+    "reverie_backup_overdue_seconds",
+)
+_OF_BASES = (
+    "reverie_base_backup_age_seconds",
+    "reverie_base_backup_bytes",
+    "reverie_base_backup_failed",
+    "reverie_base_backup_overdue_seconds",
+)
 
 
 class JobMetrics(Collector):
@@ -26,10 +38,10 @@ class JobMetrics(Collector):
     `calls_per_day` is what one tenant may ask of the language model.
     """
 
-    def __init__(self, health: Health, backups: ScheduledBackups, calls_per_day: int) -> None:
+    def __init__(self, health: Health, backups: BackupHealth, calls_per_day: int) -> None:
         self._health = health
         self._backups = backups
-        self._backup = BackupState()
+        self._backup = BackupStates()
         self._calls_per_day = calls_per_day
         self._totals: Totals | None = None
         self._runs: list[StageRuns] = []
@@ -40,7 +52,7 @@ class JobMetrics(Collector):
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 self._runs = await self._health.runs()
-                self._backup = await self._backups.state()
+                self._backup = await self._backups.states()
                 self._totals = await self._health.totals()
         except (DatabaseUnavailable, TimeoutError):
             pass
@@ -75,7 +87,8 @@ class JobMetrics(Collector):
                 ages.add_metric([stage, state], self._totals.ages.get((stage, state), 0.0))
         yield ages
         yield GaugeMetricFamily("reverie_workers", "Workers that live", value=self._totals.workers)
-        yield from self._backup_metrics(self._backup)
+        yield from _backup_metrics(_OF_DUMPS, "backup", self._backups.dumps, self._backup.dumps)
+        yield from self._archive_metrics()
         yield from _model_metrics(self._totals.model_use)
         yield GaugeMetricFamily(
             "reverie_model_calls_today_most",
@@ -86,20 +99,34 @@ class JobMetrics(Collector):
             "reverie_model_calls_budget", "Requests that a tenant may make on a day", value=self._calls_per_day
         )
 
-    def _backup_metrics(self, state: BackupState) -> Iterator[Metric]:
-        if state.taken_at is not None:
-            age = (self._backups.now() - state.taken_at).total_seconds()
-            yield GaugeMetricFamily("reverie_backup_age_seconds", "Age of the last good backup by the clock", value=age)
-            yield GaugeMetricFamily("reverie_backup_bytes", "Size of the last good backup", value=state.bytes)
-        has_failed = self._backups.schedule is not None and state.failed_at is not None
+    def _archive_metrics(self) -> Iterator[Metric]:
+        archiver = self._backup.archiver
+        if archiver is None:
+            return
+        yield from _backup_metrics(_OF_BASES, "base backup", self._backups.bases, self._backup.bases)
         yield GaugeMetricFamily(
-            "reverie_backup_failed", "Whether a backup by the clock failed and none was made since", value=has_failed
+            "reverie_wal_archive_failed", "Whether the last attempt to archive WAL failed", value=archiver.has_failed
         )
         yield GaugeMetricFamily(
-            "reverie_backup_overdue_seconds",
-            "For how long the next backup by the clock has been due",
-            value=self._backups.overdue(state).total_seconds(),
+            "reverie_wal_archive_waiting_seconds",
+            "For how long the oldest finished segment of WAL has waited to be archived",
+            value=archiver.waiting_seconds,
         )
+
+
+def _backup_metrics(
+    names: tuple[str, str, str, str], what: str, backups: ScheduledBackups, state: BackupState
+) -> Iterator[Metric]:
+    age_name, bytes_name, failed_name, overdue_name = names
+    if state.taken_at is not None:
+        age = (backups.now() - state.taken_at).total_seconds()
+        yield GaugeMetricFamily(age_name, f"Age of the last good {what} by the clock", value=age)
+        yield GaugeMetricFamily(bytes_name, f"Size of the last good {what}", value=state.bytes)
+    has_failed = backups.schedule is not None and state.failed_at is not None
+    failed = f"Whether a {what} by the clock failed and none was made since"
+    yield GaugeMetricFamily(failed_name, failed, value=has_failed)
+    overdue = f"For how long the next {what} by the clock has been due"
+    yield GaugeMetricFamily(overdue_name, overdue, value=backups.overdue(state).total_seconds())
 
 
 def _model_metrics(use: ModelUse) -> Iterator[Metric]:

@@ -1,9 +1,12 @@
-"""How the backups by the clock stand: when the next is due, when the last good one was made, and whether one failed."""
+"""How the backups by the clock stand: when the next is due, when the last good one was made, and whether one failed.
+
+There are two kinds: dumps, each of which is the whole database, and bases, on which the archive of WAL is replayed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -19,7 +22,12 @@ RETRY_AFTER = timedelta(minutes=15)
 # A backup that is overdue for longer is late: one of a large memory takes its time.
 LATE_AFTER = timedelta(hours=6)
 
+# So long a finished segment waits for the archiver at most when all is well.
+WAL_LATE_AFTER = timedelta(minutes=10)
+
+Kind = Literal["dump", "base"]
 Standing = Literal["ok", "failed", "late", "none"]
+_WORST_FIRST: tuple[Standing, ...] = ("failed", "late", "none", "ok")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +53,28 @@ def next_after(schedule: str, at: datetime) -> datetime:
 
 
 class ScheduledBackups:
-    """The state of the backups, which is the database's: workers write it, and servers show it.
+    """The state of the backups of a kind, which is the database's: workers write it, and servers show it.
 
     `schedule` is when they are due; None: never. `now` gives the time, with its zone.
     """
 
     def __init__(
-        self, database: Database, schedule: str | None, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        database: Database,
+        schedule: str | None,
+        kind: Kind = "dump",
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._began_at = now()
         self.schedule = schedule
+        self.kind = kind
         self.now = now
 
     async def state(self) -> BackupState:
         """How they stand. Raises DatabaseUnavailable."""
-        rows = await self._database.maintenance_query(SQL["state"], {})
+        rows = await self._database.maintenance_query(SQL["state"], {"kind": self.kind})
         return BackupState(**rows[0]) if rows else BackupState()
 
     def overdue(self, state: BackupState) -> timedelta:
@@ -92,10 +106,14 @@ class ScheduledBackups:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[bool]:
-        """Whether no other process makes a backup of this database; none begins one while the block runs."""
+        """Whether no other process makes such a backup of this database; none begins one while the block runs."""
         async with await psycopg.AsyncConnection.connect(self._database.conninfo, autocommit=True) as connection:
-            row = await (await connection.execute(SQL["lock"])).fetchone()
-            yield bool(row and row[0])
+            row = await (await connection.execute(SQL["lock"], {"kind": self.kind})).fetchone()
+            try:
+                yield bool(row and row[0])
+            finally:
+                with suppress(psycopg.OperationalError):
+                    await connection.execute(SQL["unlock"])
 
     async def succeeded(self, taken_at: datetime, size: int) -> None:
         """Note a good backup as of `taken_at`, of `size` bytes."""
@@ -107,4 +125,63 @@ class ScheduledBackups:
 
     async def _note(self, name: str, params: dict[str, object]) -> None:
         async with self._database.maintenance() as connection:
-            await connection.execute(SQL[name], params)
+            await connection.execute(SQL[name], {"kind": self.kind, **params})
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiverState:
+    """How PostgreSQL's archiver stands: when it last archived a segment, when it last failed to, and for how long the
+    oldest finished segment has waited for it. `is_on`: whether the server that runs archives at all.
+    """
+
+    is_on: bool
+    archived_at: datetime | None
+    failed_at: datetime | None
+    waiting_seconds: float
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt failed, or none is made."""
+        if not self.is_on:
+            return True
+        return self.failed_at is not None and (self.archived_at is None or self.failed_at > self.archived_at)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupStates:
+    """How dumps and bases stand, and the archiver; None where there is to be no archive."""
+
+    dumps: BackupState = BackupState()
+    bases: BackupState = BackupState()
+    archiver: ArchiverState | None = None
+
+
+class BackupHealth:
+    """How all backups of a database stand: `bases` have no schedule where there is no archive of WAL."""
+
+    def __init__(self, database: Database, dumps: ScheduledBackups, bases: ScheduledBackups) -> None:
+        self._database = database
+        self.dumps = dumps
+        self.bases = bases
+
+    @property
+    def are_made(self) -> bool:
+        """Whether any are to be made."""
+        return self.dumps.schedule is not None or self.bases.schedule is not None
+
+    async def states(self) -> BackupStates:
+        """How each stands. Raises DatabaseUnavailable."""
+        dumps = await self.dumps.state()
+        if self.bases.schedule is None:
+            return BackupStates(dumps)
+        [row] = await self._database.maintenance_query(SQL["archiver"], {})
+        return BackupStates(dumps, await self.bases.state(), ArchiverState(**row))
+
+    def standing(self, states: BackupStates) -> Standing | None:
+        """How they stand in a word, that of the worst; None where none are to be made."""
+        found = {self.dumps.standing(states.dumps), self.bases.standing(states.bases)}
+        if states.archiver is not None and states.archiver.has_failed:
+            found.add("failed")
+        if states.archiver is not None and states.archiver.waiting_seconds > WAL_LATE_AFTER.total_seconds():
+            found.add("late")
+        return next((each for each in _WORST_FIRST if each in found), None)

@@ -345,6 +345,15 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """When: the five fields of cron (minute, hour, day, month, weekday), in UTC."""
     backup_keep: Annotated[int, Field(ge=1, le=10_000)] = 7
     """Backups that are kept in `backup_dir`. The oldest go when a new one is whole."""
+    wal_archive_dir: Path | None = None
+    """Directory in which the embedded PostgreSQL archives its log (WAL), for `reverie restore --to-time`, and workers
+    put the base backups for that. Choose another disk. None: no archive."""
+    wal_archive_seconds: Annotated[int, Field(ge=1, le=86_400)] = 60
+    """A write is in the archive after so many seconds at the latest."""
+    base_backup_schedule: str = "30 3 * * *"
+    """When base backups are made: the five fields of cron, in UTC."""
+    base_backup_keep: Annotated[int, Field(ge=1, le=1000)] = 7
+    """Base backups that are kept. What the archive has from before the oldest goes."""
 
     # Language model.
     llm_base_url: str | None = None
@@ -376,7 +385,7 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
                 ipaddress.ip_network(part.strip())
         return value
 
-    @field_validator("backup_schedule")
+    @field_validator("backup_schedule", "base_backup_schedule")
     @classmethod
     def _schedule_is_cron(cls, value: str) -> str:
         # Slow to import, and of no use where there is no schedule.
@@ -385,6 +394,12 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         if len(value.split()) != 5 or not croniter.is_valid(value):
             raise ValueError("give the five fields of cron, such as `0 3 * * *`")
         return value
+
+    @model_validator(mode="after")
+    def _archive_is_of_the_embedded_server(self) -> Self:
+        if self.wal_archive_dir is not None and (self.database_url or self.database_url_file):
+            raise ValueError("wal_archive_dir is the embedded PostgreSQL's: archive your own with its own means")
+        return self
 
     @model_validator(mode="after")
     def _emergence_weights_sum_to_one(self) -> Self:

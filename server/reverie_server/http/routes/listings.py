@@ -55,7 +55,7 @@ async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner
         model_paused=system.llm is not None and system.llm.breaker.state != "closed",
         embedder=system.models.state,
         database="degraded" if system.database.faults.reasons() else "ok",
-        backup=backups.standing(await backups.state()) if backups.schedule else None,
+        backup=backups.standing(await backups.states()) if backups.are_made else None,
     )
 
 
