@@ -30,7 +30,7 @@ from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 
 # Nothing here is measured: what takes longer than this hangs.
-HANGS_SECONDS = 60.0
+HANGS_SECONDS = 120.0
 _OPTIONS = {"autovacuum": "off", "shared_buffers": "16MB", "fsync": "off"}
 
 

@@ -123,12 +123,15 @@ class Standby:
 
     def leave_alone(self) -> None:
         """Ask no standby for a while, and then on new connections: none of the others may be of use any more."""
+        self._pause()
+        if self._draining is None or self._draining.done():
+            self._draining = asyncio.create_task(self._pool.drain(), name="drop-standby-connections")
+
+    def _pause(self) -> None:
         self._left_alone_until = asyncio.get_running_loop().time() + LEFT_ALONE_SECONDS
         if not self._is_away:
             self._is_away = True
             log.warning("standby_left_alone", detail="reads are the primary's until a standby of it answers")
-        if self._draining is None or self._draining.done():
-            self._draining = asyncio.create_task(self._pool.drain(), name="drop-standby-connections")
 
     async def begin(
         self,
@@ -184,7 +187,8 @@ class Standby:
         if connection is None:
             if self._used:
                 return None, "busy"
-            self.leave_alone()
+            # One that is being made is of use after the pause.
+            self._pause()
             return None, "away"
         reason: Reason | None = "away"
         try:
