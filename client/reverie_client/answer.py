@@ -12,6 +12,7 @@ import httpx
 
 from reverie_client.decode import decode
 from reverie_client.errors import ReverieError, UnexpectedAnswer, gateway_error, problem_error
+from reverie_client.request import POSITION
 
 T = TypeVar("T")
 _PROBLEM_FIELDS = ("type", "title", "status", "detail", "code")
@@ -25,6 +26,12 @@ def parsed(kind: type[T], response: httpx.Response) -> T:
     except ValueError as error:
         detail = f"the answer is not what Reverie gives: {error}"
         raise UnexpectedAnswer("unexpected_answer", response.status_code, detail) from error
+
+
+def later(position: str | None, response: httpx.Response) -> str | None:
+    """The later of a position and that of a response, where it has one."""
+    given = response.headers.get(POSITION)
+    return given if given is not None and given > (position or "") else position
 
 
 def failure(response: httpx.Response) -> ReverieError | None:

@@ -22,6 +22,8 @@ LONG_TIMEOUT_SECONDS = 600.0
 # An idle connection is given up before the server, after 10 seconds, closes it under a request.
 LIMITS = httpx.Limits(keepalive_expiry=4.0)
 MAX_RETRY_AFTER_SECONDS = 5.0
+# Says, as a text that sorts, how far the database was after a write, and that it be no less far for a read.
+POSITION = "X-Reverie-Position"
 _FIRST_WAIT_SECONDS = 0.1
 _HEADER = re.compile(r"[!-~]+")
 
@@ -57,9 +59,11 @@ class Call:
         except UnicodeEncodeError:
             raise _not_unicode("the body") from None
 
-    def headers(self, api_key: str | None) -> dict[str, str]:
-        """The headers for the key, the kind of body and the precondition."""
+    def headers(self, api_key: str | None, position: str | None) -> dict[str, str]:
+        """The headers for the key, what was written, the kind of body and the precondition."""
         headers = {"Accept": "application/json", "User-Agent": "reverie-client"}
+        if position is not None:
+            headers[POSITION] = position
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"
         if self.body is not None:

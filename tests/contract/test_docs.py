@@ -31,6 +31,9 @@ BY_HAND = [CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "benchma
 PAGES = [*BY_HAND, *sorted(DOCS.glob("*.md"))]
 # What documents name and no code does: programs and files of PostgreSQL, settings of Prometheus, arguments of commands.
 FOREIGN = {"pg_dump", "pg_hba", "rule_files", "DATA_DIR", "KEY_ID", "JOB_ID"}
+# PostgreSQL's own, for its operator.
+FOREIGN |= {"checkpoint_timeout", "hot_standby_feedback", "load_balance_hosts", "max_standby_streaming_delay"}
+FOREIGN |= {"pg_read_all_stats", "pg_stat_replication"}
 ROLES = ("viewer", "member", "admin")
 
 

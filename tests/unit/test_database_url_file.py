@@ -16,7 +16,8 @@ URL = "postgresql://reverie:quincepassword@db/reverie"
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A directory without a reverie.toml, and no address of the tests' own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("REVERIE_DATABASE_URL", raising=False)
+    for name in ("REVERIE_DATABASE_URL", "REVERIE_READ_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def test_it_is_read_from_the_file_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -42,4 +43,20 @@ def test_what_is_no_address_is_refused(content: bytes | None, url: str | None, r
         (tmp_path / "url").write_bytes(content)
     with pytest.raises(SetupError, match=reason) as refused:
         Settings.load(database_url=url, database_url_file=tmp_path / "url")
+    assert "quincepassword" not in refused.value.detail
+
+
+def test_that_of_the_standby_is_read_in_the_same_way(tmp_path: Path) -> None:
+    (tmp_path / "standby").write_text(URL)
+    settings = Settings.load(database_url="postgresql://db", read_database_url_file=tmp_path / "standby")
+    assert settings.read_database_url is not None
+    assert settings.read_database_url.get_secret_value() == URL
+    assert "quincepassword" not in repr(settings)
+    with pytest.raises(SetupError, match="give one of read_database_url and read_database_url_file"):
+        Settings.load(database_url=URL, read_database_url=URL, read_database_url_file=tmp_path / "standby")
+
+
+def test_the_embedded_server_has_no_standby() -> None:
+    with pytest.raises(SetupError, match="the embedded PostgreSQL has no standby") as refused:
+        Settings.load(read_database_url=URL)
     assert "quincepassword" not in refused.value.detail

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from reverie_client.answer import failure, parsed
+from reverie_client.answer import failure, later, parsed
 from reverie_client.errors import ReverieError, ValidationError
 from reverie_client.model import Page
 from reverie_client.request import (
@@ -31,6 +31,8 @@ class AsyncConnection:
         self._base_url = base_url
         self._api_key = api_key
         self._max_retries = max_retries
+        # Of what was written: a server that reads elsewhere then reads nothing older.
+        self._position: str | None = None
 
     @property
     def base_url(self) -> str:
@@ -69,7 +71,7 @@ class AsyncConnection:
         """The lines of an answer as they come; any ReverieError."""
         # What sends nothing for so long is no longer there.
         timeout = httpx.Timeout(DEFAULT_TIMEOUT_SECONDS, read=LONG_TIMEOUT_SECONDS)
-        sent = {**call.headers(self._api_key), **headers}
+        sent = {**call.headers(self._api_key, self._position), **headers}
         try:
             async with self._http.stream(
                 call.method, call.url(self._base_url), headers=sent, timeout=timeout
@@ -94,13 +96,14 @@ class AsyncConnection:
                 call.method,
                 call.url(self._base_url),
                 content=call.content(),
-                headers=call.headers(self._api_key),
+                headers=call.headers(self._api_key, self._position),
                 timeout=timeout,
             )
         except httpx.RequestError as error:
             raise transport_error(error, self._base_url) from error
         except httpx.InvalidURL as error:
             raise ValidationError("validation_error", None, f"the path cannot be sent: {error}") from error
+        self._position = later(self._position, response)
         if (failed := failure(response)) is not None:
             raise failed
         return response

@@ -16,9 +16,12 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from reverie_indexer import tracing
+from reverie_indexer.database import request_reads
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.standby import SQL as STANDBY_SQL
+from reverie_indexer.database.standby import Lag, ReadCounts, Standby, StandbyConnection
 from reverie_indexer.database.traced import TracedCursor
 from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
 from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
@@ -70,12 +73,16 @@ class Database:
     connection cannot be had, and the transaction is then begun again, up to `patience_seconds` after the server was
     first found to be away. Once begun, a transaction is never repeated: its outcome may already be durable. While
     `faults` says that the disk is full, transactions are read-only.
+
+    `read_conninfo` leads to a standby, or to several: what requests only read is read there (`request_reads` says which
+    do, `standby` why nothing is older for it), and here where that cannot be.
     """
 
     def __init__(
         self,
         conninfo: str,
         *,
+        read_conninfo: str | None = None,
         pool_size: int = 10,
         statement_timeout_seconds: float = 30.0,
         recover: Callable[[], Awaitable[None]] | None = None,
@@ -106,10 +113,14 @@ class Database:
             kwargs={"row_factory": dict_row, "prepare_threshold": None, **connection_parameters(conninfo)},
             reconnect_timeout=2.0,
         )
+        self._standby = None if read_conninfo is None else Standby(read_conninfo, pool_size, self._prepare)
 
     async def _configure(self, connection: WatchedConnection) -> None:
         connection.silence_seconds = self._silence_seconds
         connection.on_silence = self._drop_idle
+        await self._prepare(connection)
+
+    async def _prepare(self, connection: WatchedConnection) -> None:
         if tracing.is_on():
             connection.cursor_factory = TracedCursor
         await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
@@ -122,12 +133,23 @@ class Database:
             self._draining = asyncio.create_task(self._pool.drain(), name="drop-connections")
 
     async def open(self) -> None:
-        """Open the pool; DatabaseUnavailable when no connection can be had."""
+        """Open the pool. DatabaseUnavailable when no connection can be had, SetupError where no standby may be read."""
         try:
             await self._pool.open(wait=True, timeout=15.0)
         except PoolTimeout as error:
             await self._pool.close()
             raise DatabaseUnavailable("PostgreSQL gives no connection") from error
+        if self._standby is None:
+            return
+        [row] = await self.maintenance_query(STANDBY_SQL["identity"], {})
+        if row["has_citus"]:
+            await self.close()
+            raise SetupError(
+                "read_database_url is not for a database that Citus spreads over nodes: how far the coordinator's "
+                "standby is says nothing of theirs; leave it out"
+            )
+        self._standby.identity = row["identity"]
+        await self._standby.open()
 
     async def close(self) -> None:
         """Close every connection."""
@@ -135,6 +157,8 @@ class Database:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._standby is not None:
+            await self._standby.close()
         await self._pool.close()
 
     async def __aenter__(self) -> Database:
@@ -157,6 +181,23 @@ class Database:
             waits=stats.get("requests_queued", 0),
             wait_seconds=stats.get("requests_wait_ms", 0) / 1000,
         )
+
+    @property
+    def reads(self) -> ReadCounts | None:
+        """The reads of requests by server; None where all are the primary's."""
+        return None if self._standby is None else self._standby.counts
+
+    async def position(self) -> str | None:
+        """How far the primary's log is: whatever is acknowledged is before it. Positions sort. None on a standby."""
+        [[row]] = await self._query([Statement(STANDBY_SQL["position"], {})])
+        position: str | None = row["position"]
+        return position
+
+    async def lag(self) -> Lag | None:
+        """How far the standby is behind; None where there is none, or none that follows."""
+        if self._standby is None or (position := await self.position()) is None:
+            return None
+        return await self._standby.lag(position)
 
     @asynccontextmanager
     async def tenant(self, tenant_id: str, *, snapshot: bool = False) -> AsyncIterator[Connection]:
@@ -200,7 +241,19 @@ class Database:
         """The rows of each of some statements that read as `tenant` does, in one snapshot: one round trip."""
         entering = [Statement(SQL["begin_snapshot"], {}), Statement(SQL["enter_tenant"], {"tenant_id": tenant_id})]
         # Not by SET TRANSACTION in the transaction of the message: Citus would send all of it to the nodes.
-        return (await self._query([*entering, *statements, Statement(SQL["end"], {})]))[len(entering) : -1]
+        message = [*entering, *statements, Statement(SQL["end"], {})]
+        answers: list[list[DictRow]] = []
+
+        async def ask(connection: WatchedConnection) -> None:
+            await connection.set_autocommit(True)
+            answers[:] = await in_one_message(connection, message)
+
+        connection = await self._begin_elsewhere(ask)
+        if connection is None:
+            answers = await self._query(message)
+        else:
+            await self._put(connection)
+        return answers[len(entering) : -1]
 
     async def maintenance_query(self, statement: bytes, params: Mapping[str, Any]) -> list[DictRow]:
         """The rows of one statement that reads as `maintenance` does: one round trip."""
@@ -245,9 +298,24 @@ class Database:
             finally:
                 await self._pool.putconn(connection)
 
+    async def _begin_elsewhere(self, begin: _Begin) -> StandbyConnection | None:
+        """A connection to a standby inside a begun transaction that only reads; None where it is the primary's."""
+        if self._standby is None:
+            return None
+        try:
+            return await self._standby.begin(self.position, begin)
+        except psycopg.Error as error:
+            _raise(self.faults.translated(error, "refused"), error)
+
     @asynccontextmanager
     async def _transaction(self, begin: _Begin, *, only_reads: bool = False) -> AsyncIterator[Connection]:
-        connection = await self._begin(begin)
+        connection: WatchedConnection | None = None
+        if only_reads:
+            connection = await self._begin_elsewhere(begin)
+        else:
+            request_reads.begins_to_write()
+        if connection is None:
+            connection = await self._begin(begin)
         try:
             try:
                 yield connection
@@ -258,6 +326,8 @@ class Database:
                     await connection.rollback()
                 raise
         except psycopg.Error as error:
+            if isinstance(connection, StandbyConnection) and connection.standby.is_lost(connection, error):
+                raise ReadInterrupted("the standby went away in the middle of the request; try again") from error
             if isinstance(error, psycopg.errors.ReadOnlySqlTransaction) and not connection.read_only:
                 # Of several hosts, or behind a proxy, another server may take writes by now.
                 await connection.close()
@@ -265,7 +335,7 @@ class Database:
                 raise ReadInterrupted("PostgreSQL went away in the middle of the request; try again") from error
             _raise(self.faults.translated(error), error)
         finally:
-            await self._pool.putconn(connection)
+            await self._put(connection)
 
     def _entering(self, enter: str, params: dict[str, Any], snapshot: bool) -> _Begin:
         async def begin(connection: WatchedConnection) -> None:
@@ -304,6 +374,12 @@ class Database:
             if not connection.closed:
                 await connection.rollback()
         finally:
+            await self._put(connection)
+
+    async def _put(self, connection: WatchedConnection) -> None:
+        if isinstance(connection, StandbyConnection):
+            await connection.standby.give_back(connection)
+        else:
             await self._pool.putconn(connection)
 
     async def _connection(self, deadline: float) -> WatchedConnection:

@@ -86,7 +86,7 @@ class WatchedConnection(psycopg.AsyncConnection[DictRow]):
             if not await _answers({**_parameters_of(self), "target_session_attrs": "any"}, within_seconds):
                 log.warning("database_silent", seconds=self.silence_seconds + within_seconds)
                 self.on_silence()
-                _hang_up(self)
+                hang_up(self)
                 return
             await asyncio.sleep(self.silence_seconds)
 
@@ -105,7 +105,7 @@ async def _answers(parameters: dict[str, Any], within_seconds: float) -> bool:
         return False
     except psycopg.Error:
         return True
-    timer = asyncio.get_running_loop().call_later(within_seconds, _hang_up, connection)
+    timer = asyncio.get_running_loop().call_later(within_seconds, hang_up, connection)
     try:
         # A pooler lets everybody in, and then waits for the server.
         await connection.execute("SELECT 1")
@@ -117,7 +117,7 @@ async def _answers(parameters: dict[str, Any], within_seconds: float) -> bool:
     return True
 
 
-def _hang_up(connection: psycopg.AsyncConnection[Any]) -> None:
+def hang_up(connection: psycopg.AsyncConnection[Any]) -> None:
     """End a connection under whoever waits on it: they are told that the server has closed it."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import ALL_OWNERS, Database
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.database.request_reads import begins_to_read, begins_to_write
 from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerRequired, ReadOnlyMember
 from reverie_indexer.file_rules import check_owner_key
 from reverie_indexer.model import Place, Scope
@@ -147,6 +148,7 @@ class Gate:
         *,
         to_memory: bool = True,
     ) -> tuple[Grant, Place]:
+        begins_to_write()
         owner_key = acting_owner(caller, agent_id, owner_key)
         if caller.role == "viewer":
             raise Forbidden("a viewer's key reads; writing needs a member's")
@@ -213,6 +215,7 @@ class Gate:
 
     def _readable(self, grant: Grant, row: DictRow) -> Grant:
         """The grant, without a leader whose memory is switched off: its members may not read that memory either."""
+        begins_to_read()
         leader = row["leader_settings"]
         if leader is None or effective_settings(self._defaults, leader).memory_enabled:
             return grant

@@ -54,14 +54,16 @@ async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[
 
 
 @asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The database, checked and with its schema up to date."""
+async def open_database(settings: Settings, *, reads_elsewhere: bool = False) -> AsyncIterator[Database]:
+    """The database, checked and with its schema up to date; `reads_elsewhere`: with the standby that is set, if any."""
     async with open_server(settings) as (conninfo, recover):
         await prepare_database(conninfo)
         # The disk of a PostgreSQL elsewhere cannot be looked at: there its errors tell.
         directory = data_dir_of(settings) if settings.database_url is None else None
+        standby = settings.read_database_url if reads_elsewhere else None
         async with Database(
             conninfo,
+            read_conninfo=None if standby is None else standby.get_secret_value(),
             faults=Faults(directory, settings.min_free_disk_mb << 20),
             pool_size=settings.pool_size,
             statement_timeout_seconds=settings.statement_timeout_seconds,

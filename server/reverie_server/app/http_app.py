@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -30,7 +31,9 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.http.all_routes import RESPONSES, routes
     from reverie_server.http.counters import TurnCounters
     from reverie_server.http.job_metrics import JobMetrics
+    from reverie_server.http.positions import Positions
     from reverie_server.http.read_again import ReadAgain
+    from reverie_server.http.read_metrics import ReadMetrics
     from reverie_server.http.routes import operations, reference
     from reverie_server.mcp.endpoint import McpEndpoint
     from reverie_server.pages.all_pages import REFERENCE, pages
@@ -57,12 +60,20 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.router.routes.extend(pages().routes)
     jobs = JobMetrics(runtime.consolidation.health, runtime.consolidation.backups, settings.llm_calls_per_day)
     metrics.registry.register(jobs)
+    reads = ReadMetrics(runtime.database)
+    metrics.registry.register(reads)
+
+    async def look() -> None:
+        await asyncio.gather(jobs.look(), reads.look())
+
     is_public = is_local if settings.public_metrics is None else settings.public_metrics
-    app.include_router(operations.metrics_router(metrics, jobs.look, is_public=is_public))
+    app.include_router(operations.metrics_router(metrics, look, is_public=is_public))
     app.include_router(reference.reference_router(app, REFERENCE, is_public=has_public_docs))
     app.router.routes.append(mcp.route)
     problems.install(app)
     app.add_middleware(ReadAgain)
+    if runtime.database.reads is not None:
+        app.add_middleware(Positions, database=runtime.database)
     app.add_middleware(operations.HeadAsGet)
     app.state.load = wire_entrance(app, runtime)
     metrics.registry.register(app.state.load)

@@ -271,13 +271,18 @@ def _search_rules(settings: Settings) -> SearchRules:
 
 @asynccontextmanager
 async def open_runtime(
-    settings: Settings, *, embed_wait_seconds: float | None = None, model_at_once: bool = True
+    settings: Settings,
+    *,
+    embed_wait_seconds: float | None = None,
+    model_at_once: bool = True,
+    reads_elsewhere: bool = False,
 ) -> AsyncIterator[Runtime]:
     """Everything wired, with the model loading beside it; SetupError or DatabaseUnavailable when it cannot be.
 
     `model_at_once=False` loads the model when something first waits for it: never, where there is nothing to embed.
+    `reads_elsewhere` is for who answers requests: what these only read is read on the standby, where one is set.
     """
-    async with open_database(settings) as database:
+    async with open_database(settings, reads_elsewhere=reads_elsewhere) as database:
         models = ModelSlot(embedder_loader(settings), query_cache_size=settings.query_cache_size)
 
         async def load() -> None:

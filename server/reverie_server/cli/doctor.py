@@ -62,7 +62,14 @@ async def examine(settings: Settings) -> list[str]:
                 # Opening the database would upgrade it, which nobody asked for.
                 fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
                 return problems
-            database = await stack.enter_async_context(open_database(settings))
+            database = await stack.enter_async_context(open_database(settings, reads_elsewhere=True))
+            if database.reads is not None:
+                if (lag := await database.lag()) is None:
+                    fail(
+                        "standby", "read_database_url: no standby of this database answers there; the primary reads all"
+                    )
+                else:
+                    say("standby", f"follows, {lag.bytes:,} bytes behind")
             slot = ModelSlot(embedder_loader(settings))
             await slot.fill(database)
             if slot.error is not None:

@@ -193,7 +193,7 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
     async with (
         ends_when_stalled(settings.stall_seconds),
         traced(settings, "server"),
-        open_runtime(settings) as runtime,
+        open_runtime(settings, reads_elsewhere=True) as runtime,
     ):
         http_server = await importing
         server = http_server(create_app(runtime), settings)

@@ -102,7 +102,8 @@ class _ClosesWhenEnding:
 def http_server(app: FastAPI, settings: Settings) -> Server:
     """A server for an application. The caller passes the sockets to listen on to `serve`."""
     limits = ConnectionLimits(
-        max_connections=settings.max_connections or default_max_connections(settings.pool_size),
+        max_connections=settings.max_connections
+        or default_max_connections(settings.pool_size * (1 if settings.read_database_url is None else 2)),
         head_seconds=settings.header_timeout_seconds,
         body_seconds=settings.body_timeout_seconds,
         body_bytes_per_second=settings.body_min_bytes_per_second,

@@ -56,6 +56,11 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
     """Your own PostgreSQL (15 or newer, with pgvector 0.8.4 or newer). None: the embedded one."""
     database_url_file: Path | None = None
     """A file that holds `database_url`, as containers are given secrets."""
+    read_database_url: SecretStr | None = None
+    """One or several standbys of that PostgreSQL. What requests only read is read there, none of it older than on the
+    primary, which reads what they cannot. None: the primary reads all."""
+    read_database_url_file: Path | None = None
+    """A file that holds `read_database_url`."""
     forgotten_log: Path | None = None
     """The log of what was forgotten, by which backups are restored: keyed hashes, no text. None: `forgotten.log` in
     `data_dir`."""
@@ -444,8 +449,11 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         settings = None
         try:
             settings = cls(**arguments)  # type: ignore[arg-type]  # validated by pydantic, field by field
-            if settings.database_url_file is not None:
-                settings = settings.model_copy(update={"database_url": _url_of(settings)})
+            for name in ("database_url", "read_database_url"):
+                if getattr(settings, f"{name}_file") is not None:
+                    settings = settings.model_copy(update={name: _url_of(settings, name)})
+            if settings.read_database_url is not None and settings.database_url is None:
+                raise SetupError("read_database_url: the embedded PostgreSQL has no standby; give database_url, too")
         except ValidationError as error:
             wrong += [_sentence(item, cls.model_fields) for item in error.errors()]
         except SetupError as error:
@@ -457,19 +465,18 @@ class Settings(BaseSettings, AgentSettings, FactSettings, RerankSettings, SoulSe
         return settings
 
 
-def _url_of(settings: Settings) -> SecretStr:
-    """What `database_url_file` holds; SetupError where that is nothing, or beside a `database_url`."""
-    file = settings.database_url_file
-    assert file is not None
-    if settings.database_url is not None:
-        raise SetupError("give one of database_url and database_url_file")
+def _url_of(settings: Settings, name: str) -> SecretStr:
+    """What the file of a URL holds; SetupError where that is nothing, or beside the URL itself."""
+    file: Path = getattr(settings, f"{name}_file")
+    if getattr(settings, name) is not None:
+        raise SetupError(f"give one of {name} and {name}_file")
     try:
         url = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise SetupError(f"database_url_file: {file} cannot be read: {reason}") from None
+        raise SetupError(f"{name}_file: {file} cannot be read: {reason}") from None
     if not url:
-        raise SetupError(f"database_url_file: {file} is empty")
+        raise SetupError(f"{name}_file: {file} is empty")
     return SecretStr(url)
 
 

@@ -16,6 +16,7 @@ from reverie_indexer.errors import (
     ReadOnlyMember,
     ReverieError,
 )
+from reverie_indexer.retry import read_again
 from reverie_server.access.audit import outcome_is
 from reverie_server.access.connection import Connection
 from reverie_server.text.fences import for_prompt
@@ -107,7 +108,10 @@ class Registry:
             if found is None:
                 known = ", ".join(self._tools)
                 raise NotFound(f"there is no tool {printable(name)!r}; the tools are: {known}")
-            return Answer(_for_prompt(await found.run(system, connection, read_arguments(found.takes, arguments))))
+            read = read_arguments(found.takes, arguments)
+            if found.hints.read_only:
+                return Answer(_for_prompt(await read_again(lambda: found.run(system, connection, read))))
+            return Answer(_for_prompt(await found.run(system, connection, read)))
         except (DatabaseUnavailable, OwnerRequired):
             raise
         except ReverieError as error:
