@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,6 +35,7 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 
 POSITION = "X-Reverie-Position"
+ATTEMPTS = 5
 
 
 @pytest.fixture(scope="module")
@@ -262,7 +263,6 @@ async def test_a_read_that_ends_with_its_connection_is_done_again_on_the_primary
         text = "The lantern hangs in the harbour."
         await put(client, "a.md", text)
         await until_read_there(runtime, lambda: client.get("files/a.md"))
-        waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND backend_type = 'client backend'"
         reads = (
             lambda: client.get("files/a.md"),
             lambda: client.post("memory/search", json={"query": "lantern"}),
@@ -271,34 +271,33 @@ async def test_a_read_that_ends_with_its_connection_is_done_again_on_the_primary
             lambda: client.post("tools/memory_search", json={"arguments": {"query": "lantern"}}),
             lambda: client.post("tools/read_workspace_memory_file", json={"arguments": {"filename": "a.md"}}),
         )
-        for read in reads:
-            await until_read_there(runtime, read)
-            async with await psycopg.AsyncConnection.connect(pair.primary.conninfo) as holder:
-                await holder.execute("LOCK TABLE documents, versions, chunks IN ACCESS EXCLUSIVE MODE")
-                pair.primary.ask("SELECT pg_switch_wal()")
-                pair.until_followed()
-                before = fallbacks_of(runtime).get("interrupted", 0)
-                answer = asyncio.create_task(read())
+        for number, read in enumerate(reads):
+            for _ in range(ATTEMPTS):
+                await until_read_there(runtime, read)
+                response = await _interrupted(pair, read)
+                assert response.status_code == 200, response.text
+                assert "lantern" in response.text
+                if fallbacks_of(runtime).get("interrupted", 0) > number:
+                    break
+            assert fallbacks_of(runtime).get("interrupted", 0) > number, (number, fallbacks_of(runtime))
 
-                async def waits_there(answer: asyncio.Task[httpx.Response] = answer) -> bool:
-                    assert not answer.done()
-                    return (
-                        pair.standby.ask(f"SELECT count(*) {waiting}") > 0
-                        or pair.primary.ask(f"SELECT count(*) {waiting}") > 0
-                    )
 
-                await comes_about(waits_there)
-                pair.standby.ask(f"SELECT count(pg_terminate_backend(pid)) {waiting}")
-
-                async def is_interrupted(before: int = before) -> bool:
-                    return fallbacks_of(runtime).get("interrupted", 0) > before or reads_of(runtime)[1] > 0
-
-                await comes_about(is_interrupted)
-                await holder.rollback()
-            response = await answer
-            assert response.status_code == 200, response.text
-            assert "lantern" in response.text
-        assert fallbacks_of(runtime)["interrupted"] > 0
+async def _interrupted(pair: Pair, read: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
+    """The answer to a read whose connection to the standby was ended meanwhile, where it had one to it."""
+    waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND backend_type = 'client backend'"
+    async with await psycopg.AsyncConnection.connect(pair.primary.conninfo) as holder:
+        await holder.execute("LOCK TABLE documents, versions, chunks IN ACCESS EXCLUSIVE MODE")
+        pair.primary.ask("SELECT pg_switch_wal()")
+        pair.until_followed()
+        answer = asyncio.create_task(read())
+        # Where the standby was behind for a moment, it is the primary that is waited for.
+        until = asyncio.get_running_loop().time() + 3
+        while not pair.standby.ask(f"SELECT count(pg_terminate_backend(pid)) {waiting}"):
+            if asyncio.get_running_loop().time() > until:
+                break
+            await asyncio.sleep(0.05)
+        await holder.rollback()
+    return await answer
 
 
 async def test_a_client_that_has_seen_more_than_the_primary_is_not_the_standbys(
