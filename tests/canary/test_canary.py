@@ -40,6 +40,8 @@ NEVER_DONE = {
     "GET /api/v1/memory/{a}/dream/archive/{month}",
     f"POST {AGENT}/contradictions/{{contradiction_id}}/resolve",
     *(f"POST {AGENT}/facts/{{fact_id}}/{action}" for action in ("feedback", "confirm", "edit", "forget")),
+    # Nobody asks to forget what is not there: such requests are tried in `test_unmet_requests_http`.
+    *(f"{method} {AGENT}/unmet-requests/{{request_id}}" for method in ("GET", "DELETE")),
 }
 # What is there to read.
 SHOWING = {
