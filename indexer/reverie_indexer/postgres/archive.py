@@ -28,7 +28,7 @@ from reverie_indexer.postgres.host import Account, put_durably, require_reachabl
 
 log = structlog.get_logger()
 
-_DIRECTORY = "REVERIE_WAL_ARCHIVE"
+_DIRECTORY = "WAL_ARCHIVE_OF_REVERIE"
 _DRAFT = "draft."
 # PostgreSQL runs it for each segment, as its own account, until it succeeds. The directory stands in the environment,
 # where no character of its name means anything. A segment that is there is there from before a crash, or another one.
