@@ -350,7 +350,7 @@ def test_every_table_with_texts_of_people_is_looked_through() -> None:
     derived = {
         "postings", "vectors", "embedding_cache", "recalls", "derivations", "documents", "contradictions", "statements",
         "fact_sources", "fact_sentences", "fact_votes", "entity_names", "entity_terms", "entity_vectors", "relations",
-        "duplicates", "merges",
+        "duplicates", "merges", "unmet_requests",
     }  # fmt: skip
     looked = set(re.findall(r"\bFROM (\w+) t\b", AGAIN["texts"].decode()))
     stores = wire_stores(None, None).forgettable  # type: ignore[arg-type]

@@ -100,17 +100,18 @@ class JobMetrics(Collector):
         )
 
     def _archive_metrics(self) -> Iterator[Metric]:
-        archiver = self._backup.archiver
-        if archiver is None:
-            return
         yield from _backup_metrics(_OF_BASES, "base backup", self._backups.bases, self._backup.bases)
+        # Without an archive nothing fails and nothing waits.
+        archiver = self._backup.archiver
         yield GaugeMetricFamily(
-            "reverie_wal_archive_failed", "Whether the last attempt to archive WAL failed", value=archiver.has_failed
+            "reverie_wal_archive_failed",
+            "Whether the last attempt to archive WAL failed",
+            value=archiver is not None and archiver.has_failed,
         )
         yield GaugeMetricFamily(
             "reverie_wal_archive_waiting_seconds",
             "For how long the oldest finished segment of WAL has waited to be archived",
-            value=archiver.waiting_seconds,
+            value=0.0 if archiver is None else archiver.waiting_seconds,
         )
 
 
