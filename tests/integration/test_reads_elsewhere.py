@@ -35,7 +35,7 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 
 POSITION = "X-Reverie-Position"
-ATTEMPTS = 5
+ATTEMPTS = 10
 
 
 @pytest.fixture(scope="module")
