@@ -141,6 +141,7 @@ def _rows() -> list[Row]:
         Row("POST", f"{s}/complete", f"{session}/complete", _body(trigger_source="web"), needs=("session",)),
         Row("POST", f"{s}/compact", f"{session}/compact", _body(keep_last=0), needs=("session",)),
         Row("DELETE", f"{A}/episodes/{{episode_id}}", f"{url}/episodes/ep-999", _query, done=unknown),
+        Row("DELETE", f"{A}/unmet-requests/{{request_id}}", f"{url}/unmet-requests/ask-999", _query, done=unknown),
         Row("POST", f"{A}/graph/merge", f"{url}/graph/merge", _body(keep="ent-998", absorb="ent-999"), done=unknown),
         Row("POST", f"{A}/graph/merges/{{merge_id}}/undo", f"{url}/graph/merges/mrg-999/undo", _body(), done=unknown),
         Row("POST", f"{A}/graph/duplicates/{{duplicate_id}}/dismiss", f"{url}/graph/duplicates/dup-999/dismiss",

@@ -25,6 +25,7 @@ from reverie_server.graph import model as graph
 from reverie_server.heuristics import stated_fact
 from reverie_server.http.schemas import inject, sessions
 from reverie_server.jobs import model as jobs
+from reverie_server.jobs import scheduled_backups
 from reverie_server.llm import generation
 from reverie_server.nights import reports
 from reverie_server.prompt import turn_log
@@ -61,6 +62,7 @@ COLUMNS: dict[str, Any] = {
     "contradictions.state": facts.ContradictionState,
     "contradictions.kept": facts.Kept,
     "receipts.kind": ReceiptKind,
+    "scheduled_backups.kind": scheduled_backups.Kind,
     "turns.kind": turn_log.Kind,
 }
 HTTP_METHODS = frozenset({"GET", "PUT", "PATCH", "POST", "DELETE"})
