@@ -24,8 +24,10 @@ def _in_each_language(read: Callable[[str, cues.Cues], object]) -> Reading:
 
 def _kinds(text: str, known: cues.Cues) -> object:
     own = cues.folded(text)
-    patterns = [*known.kinds.values(), known.opening, known.filler, known.question, known.lead]
-    return [(one.search(own), one.match(own)) for one in patterns if one is not None]
+    # Of a sentence only its beginning is compared with these.
+    of_beginning = [known.opening, known.filler, known.question, known.lead]
+    matched = [one.match(own) for one in of_beginning if one is not None]
+    return [*matched, *(one.search(own) for one in known.kinds.values())]
 
 
 def _parsed(text: str) -> None:
