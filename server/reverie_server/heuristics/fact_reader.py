@@ -50,8 +50,8 @@ _ASKS = (
 _ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
 _FEWEST_WORDS = 4
-# So many corrections are looked at in one reading: each reads a sentence a few times more.
-_MAX_CORRECTIONS = 50
+# Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
+_MAX_CORRECTION_READS = 200
 _HAS_DIGIT = re.compile(r"\d")
 _PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
@@ -74,7 +74,7 @@ class _Reader:
     stated: tuple[int, Statement, Sequence[StatedFact]] | None = None
     taken_back: Fragment | None = None
     between: Where = "next"
-    corrections: int = 0
+    correction_reads: int = 0
 
 
 @cache
@@ -176,7 +176,6 @@ def _read_sentence(
     if _may_look(reader) and not is_quoted(core):
         held = corrected_within(core, cues, _reads(reader, statement))
     if held is not None:
-        reader.corrections += 1
         core = held.statement
         statement = replace(statement, core=core)
     if asks(sentence if held is None else core, cues) and request.kind != "inside":
@@ -223,7 +222,6 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
     if not fragment.text:
         reader.taken_back = fragment
         return True
-    reader.corrections += 1
     held = corrected(statement.core, fragment, cues, _reads(reader, statement))
     if held is None:
         return False
@@ -256,12 +254,17 @@ def _key(fact: StatedFact) -> tuple[str, str, str]:
 
 
 def _may_look(reader: _Reader) -> bool:
-    return reader.corrections < _MAX_CORRECTIONS
+    return reader.correction_reads < _MAX_CORRECTION_READS
 
 
 def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
     """Reads sentences in place of a statement, of which the conversation knows nothing afterwards."""
-    return lambda text: facts_of_sentence(replace(statement, sentence=text, core=text), copy.deepcopy(reader.talk))
+
+    def read(text: str) -> list[StatedFact]:
+        reader.correction_reads += 1
+        return facts_of_sentence(replace(statement, sentence=text, core=text), copy.deepcopy(reader.talk))
+
+    return read
 
 
 def _before_question(sentence: str) -> str:
