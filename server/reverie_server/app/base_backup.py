@@ -59,7 +59,7 @@ async def take_base(plan: BasePlan, conninfo: str, _: datetime) -> Made:
             made = _facts(draft, facts["at"], facts["segment_bytes"], mark)
             target = await asyncio.to_thread(_name, draft, made)
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            await asyncio.to_thread(shutil.rmtree, draft, ignore_errors=True)
         size = sum(path.stat().st_size for path in (target / COPY).iterdir())
         return Made(target, made.at, size, await asyncio.to_thread(_remove_oldest, plan))
     except OSError as error:
