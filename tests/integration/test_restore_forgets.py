@@ -104,7 +104,7 @@ async def test_texts_are_gone_from_every_row_of_every_table(conninfo: str, tmp_p
 
     restored = await restored_after(conninfo, tmp_path, live, forget_all)
     assert leftovers(conninfo, "quince") == []
-    assert leftovers(conninfo, "4711") == []
+    assert leftovers(conninfo, "vault") == []
     assert restored.acts == 4
     assert restored.forgotten["texts"] >= 4
     async with serving(settings_of(conninfo, tmp_path)) as runtime:
@@ -341,7 +341,8 @@ async def test_the_log_has_no_word_of_what_was_forgotten(conninfo: str, tmp_path
 
     await restored_after(conninfo, tmp_path, live, act)
     text = (tmp_path / "forgotten.log").read_text().casefold()
-    for word in ("quince", "vault", "4711", "user:1", "web:1", "wren", "team.md", "default"):
+    # No word that a hash may spell by chance, such as "4711".
+    for word in ("quince", "vault", "user:1", "web:1", "wren", "team.md", "default"):
         assert word not in text
 
 
