@@ -86,6 +86,20 @@ async def test_a_fact_is_asked_for_once_at_a_revision(both: Both, talk: Talk) ->
     assert remembered(both) is not first
 
 
+async def test_sentences_are_looked_at_only_where_a_fact_has_ended(both: Both, talk: Talk) -> None:
+    await tell(talk.runtime, 0)
+    await both.warm(ask("Oslo harbour"))
+    now = remembered(both)
+    assert now.ended is not None
+    assert (now.ended.by_sentence, now.sentences, now.terms) == ({}, {}, {})
+    await tell(talk.runtime, 1)
+    await both.warm(ask("Oslo harbour"))
+    now = remembered(both)
+    assert now.ended is not None
+    assert sentence_key(OLD) in now.ended.by_sentence
+    assert now.sentences
+
+
 async def test_passages_are_compared_once_with_the_query_that_was_asked_last(both: Both, talk: Talk) -> None:
     await talk.put("notes/plain.md", "Where the lantern hangs.\n\nOslo has a harbour.")
     await both.warm(ask("lantern"))

@@ -405,6 +405,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.facts.reading.of_document": _BY_READ_ALL,
     "reverie_server.facts.reading.of_session": _BY_READ_ALL,
     "reverie_server.facts.reading.message_source": "takes numbers and ids",
+    "reverie_server.heuristics.alternatives.any_by_first_letter": "reads tables of ours",
     "reverie_server.heuristics.alternatives.by_first_letter": "reads tables of ours",
     "reverie_server.heuristics.fact_grammar.terms.word_set": "reads a list of ours",
     "reverie_server.heuristics.fact_grammar.terms.exclude_each_other": "compares a few scopes",

@@ -29,6 +29,22 @@ def by_first_letter(words: Iterable[tuple[str, str]]) -> str:
     return "|".join(parts)
 
 
+def any_by_first_letter(words: Iterable[str]) -> str:
+    """The source of a pattern that matches where one of some patterns does; which of them it is is not told.
+
+    It is the faster form of `by_first_letter`: what stands at a place is compared with each letter once.
+    """
+    of_letter: dict[str, list[str]] = {}
+    others: list[str] = []
+    for word in words:
+        letter, rest = _letter(word), word[1:]
+        if letter and not rest.startswith("+"):
+            of_letter.setdefault(letter, []).append(rest)
+        else:
+            others.append(word)
+    return "|".join([*(f"{letter}(?:{'|'.join(rests)})" for letter, rests in of_letter.items()), *others])
+
+
 def _letter(word: str) -> str:
     """The letter that everything begins with that a word matches; "" where it is not plain."""
     if word.startswith("("):

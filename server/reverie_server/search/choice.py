@@ -69,6 +69,8 @@ class Choice:
             diaries = {path for path in {path for _, path in files} if is_diary(path)}
             excluded.update(row for row, path in files if path in diaries)
         rows = await self._select(scores, is_exact, excluded)
+        if not await self.facts.may_have_ended():
+            return Chosen(rows, scores, (), ())
         if asks_about_past(self.request.query) and (pairs := await self._predecessors(rows, excluded)):
             scores = with_predecessors(scores, pairs)
             rows = await self._select(scores, is_exact, excluded)

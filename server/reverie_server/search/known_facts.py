@@ -26,6 +26,9 @@ class KnownFacts(Protocol):
     async def keyed(self, rows: Sequence[int], terms: Collection[str], language: str) -> list[KeyedPassage]:
         """The sentences of each of some candidates, with the number of the query's terms in each."""
 
+    async def may_have_ended(self) -> bool:
+        """False where every fact of the slices holds, so that no sentence needs to be looked at."""
+
     async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
         """Those of the keys whose sentence states a fact that does not hold, with the fact that replaced it, if any."""
 
@@ -54,6 +57,10 @@ class StoredFacts:
     async def keyed(self, rows: Sequence[int], terms: Collection[str], language: str) -> list[KeyedPassage]:
         """See `KnownFacts`."""
         return [keyed(self._candidates.text[row], terms, language) for row in rows]
+
+    async def may_have_ended(self) -> bool:
+        """See `KnownFacts`. It is not asked: the texts are there, and `ended` tells it in the same time."""
+        return True
 
     async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
         """See `KnownFacts`."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from reverie_server.heuristics.alternatives import by_first_letter
+from reverie_server.heuristics.alternatives import any_by_first_letter, by_first_letter
 
 Kind = Literal["remember", "forget"]
 
@@ -368,14 +368,27 @@ def any_sign() -> re.Pattern[str]:
 
 
 def _any_of(kinds: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(known.pattern for known in _words_of(kinds).values()))
+    spaced = [entry for language in _tables() if language != "chinese" for entry in _entries(language, kinds)]
+    return re.compile(f"{_spaced(spaced)}|{_unspaced(_entries('chinese', kinds))}")
 
 
 @cache
 def _words_of(kinds: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
     """For each language what finds a word of these kinds."""
-    found = {}
-    for language, table in _tables().items():
-        words = "|".join(entry.replace(" ", r"\s") for kind in kinds for entry in table[kind])
-        found[language] = re.compile(f"(?:{words})" if language == "chinese" else rf"(?<!\w)(?:{words})(?!\w)")
-    return found
+    return {
+        language: re.compile((_unspaced if language == "chinese" else _spaced)(_entries(language, kinds)))
+        for language in _tables()
+    }
+
+
+def _entries(language: str, kinds: tuple[str, ...]) -> list[str]:
+    table = _tables()[language]
+    return [entry.replace(" ", r"\s") for kind in kinds for entry in table[kind]]
+
+
+def _spaced(entries: list[str]) -> str:
+    return rf"(?<!\w)(?:{any_by_first_letter(entries)})(?!\w)"
+
+
+def _unspaced(entries: list[str]) -> str:
+    return f"(?=[{_CJK}])(?:{any_by_first_letter(entries)})"

@@ -79,6 +79,10 @@ class HeldFacts:
             found.append(KeyedPassage(keys, tuple(len(sought.intersection(each)) for each in of_passage)))
         return found
 
+    async def may_have_ended(self) -> bool:
+        """See `KnownFacts`."""
+        return any(each.by_sentence for each in await self._ended())
+
     async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
         """See `KnownFacts`."""
         known = [each.by_sentence for each in await self._ended()]
