@@ -5,12 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reverie_server.heuristics.fact_sentences import copy_keys, keyed_sentences, sentence_key
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.sessions.daily_log import log_text
 
 NOW = datetime(2026, 4, 3, tzinfo=UTC)
+PIECES = (
+    "- I live in Oslo. ", "(2026-01-02)", "\n", "\r\n", "\u2028", "\x1c", "User: hi | Assistant: yes", "[10:02] ",
+    "Remember that: x is 4711 (until 2026-02-03).", "“q”", "。", "我住在北京。", "# H", "\n\n", " ", "Dr. ", "**b** ",
+)  # fmt: skip
 SAID = "I moved from Leeds to York in March."
 
 
@@ -131,3 +137,10 @@ def test_an_abbreviation_ends_no_sentence_of_a_log_line() -> None:
     assert [line[span.start : span.end] for span in keyed_sentences(line)] == [
         "Good morning.", SAID, "Dr. Moe is there, too.", "How nice!",
     ]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30))
+def test_the_lines_of_a_long_text_are_read_as_the_whole(pieces: list[str]) -> None:
+    text = f"{'I live in Oslo. ' * 140}\n{''.join(pieces)}"
+    # With a name nothing is remembered of a line.
+    assert keyed_sentences(text) == keyed_sentences(text, names=["Nobody"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.known_texts import KnownTexts
 from reverie_server.heuristics.requests.fact_requests import split_request
-from reverie_server.heuristics.spoken_sentences import DATED, MARKS, label_end, spoken_sentences
+from reverie_server.heuristics.spoken_sentences import DATED, LINE, MARKS, label_end, spoken_sentences
 from reverie_server.sessions.daily_log import ASSISTANT_CHARS, USER_CHARS, excerpt
 
 # A sentence that a log line cuts off is recognised by a beginning of at least this many characters.
@@ -46,9 +46,18 @@ def sentence_key(sentence: str, *, names: Collection[str] = ()) -> bytes:
 def keyed_sentences(text: str, *, names: Collection[str] = ()) -> list[SentenceSpan]:
     """The sentences of a text in order. The label of a line belongs to none; days in brackets belong to the one before.
 
-    Takes time linear in the text. What a passage was found to say is remembered: a search reads those of its results.
+    Takes time linear in the text. What a passage was found to say is remembered, since a search reads those of its
+    results, and what a line of a longer text was: a turn reads the files of its prompt.
     """
-    return list(_keyed(text, names) if names else _KNOWN.of(text))
+    if names:
+        return list(_keyed(text, names))
+    if len(text) <= _MAX_KNOWN_CHARS:
+        return list(_KNOWN.of(text))
+    return [
+        SentenceSpan(line.start() + span.start, line.start() + span.end, span.key)
+        for line in LINE.finditer(text)
+        for span in _KNOWN.of(line[0])
+    ]
 
 
 def _keyed(text: str, names: Collection[str] = ()) -> tuple[SentenceSpan, ...]:
@@ -59,8 +68,9 @@ def _keyed(text: str, names: Collection[str] = ()) -> tuple[SentenceSpan, ...]:
     )
 
 
+_MAX_KNOWN_CHARS = 2_000
 # Some 200 bytes for each text and each sentence.
-_KNOWN = KnownTexts(_keyed, size=100_000, max_chars=2_000)
+_KNOWN = KnownTexts(_keyed, size=100_000, max_chars=_MAX_KNOWN_CHARS)
 
 
 def copy_keys(sentence: str, message: str) -> frozenset[bytes]:

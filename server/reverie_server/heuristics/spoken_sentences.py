@@ -15,7 +15,8 @@ _SPEAKER = re.compile(r"(?:\*\*)?(User|Assistant):(?:\*\*)?\s++")
 _SECOND_PART = " | Assistant: "
 # What the memory puts behind a sentence: the days on which it was said, or until which it held.
 DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d(?:(?:, | to |–)\d{4}-\d\d-\d\d)*+[)）][\s.。]*+")
-_LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
+# No sentence goes over the end of a line.
+LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def spoken_sentences(text: str, names: Collection[str] = ()) -> list[SpokenSente
     `names` are labels of speakers besides `User` and `Assistant`. Takes time linear in the text.
     """
     found: list[SpokenSentence] = []
-    for line in _LINE.finditer(text):
+    for line in LINE.finditer(text):
         found += _of_line(text, line.start(), line.end(), names)
     return found
 

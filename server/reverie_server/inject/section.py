@@ -91,17 +91,22 @@ def fit(entries: Sequence[Entry], notice: str, max_tokens: int, count: CountToke
     An entry that does not fit is skipped, and shorter ones after it may still fit.
     """
     fitting: list[Entry] = []
+    lines: list[str] = []
     for entry in entries:
-        if count(section([*fitting, entry], notice)) <= max_tokens:
+        line = entry.line
+        if count(_section([*lines, line], notice)) <= max_tokens:
             fitting.append(entry)
+            lines.append(line)
     return fitting
 
 
 def section(entries: Sequence[Entry], notice: str) -> str:
     """The section with these entries; "" without any."""
-    if not entries:
-        return ""
-    return "\n".join([OPEN_FENCE, HEADER, notice, *(entry.line for entry in entries), CLOSE_FENCE])
+    return _section([entry.line for entry in entries], notice) if entries else ""
+
+
+def _section(lines: Sequence[str], notice: str) -> str:
+    return "\n".join([OPEN_FENCE, HEADER, notice, *lines, CLOSE_FENCE])
 
 
 def one_line_text(text: str, day: date) -> str:

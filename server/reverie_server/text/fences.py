@@ -149,6 +149,8 @@ def neutralise(text: str) -> str:
         spelled = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
         if len(_SUMMARY_PATTERN.findall(fold_marks(spelled))) > len(_SUMMARY_PATTERN.findall(fold_marks(text))):
             text = spelled
+    if _MARKS.search(fold_marks(text)) is None:
+        return text
     neutral = _without_marks(text, _TITLE)
     # What is left of a header becomes the name of a fence where a bracket stands before it.
     return neutral if _MARKS.search(fold_marks(neutral)) is None else _without_marks(text, f"({_TITLE})")
