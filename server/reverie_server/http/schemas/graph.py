@@ -13,9 +13,8 @@ from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge,
 from reverie_server.graph.search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.graph.view import EntityView, Source
 from reverie_server.http.schemas.common import Body, Owner, Page, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
 from reverie_server.llm.generation import Generation
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 _GENERATION = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}

@@ -11,7 +11,7 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.context import encode_cursor
 from reverie_server.http.routes import memory, receipts, sessions, unmet_requests
 from reverie_server.http.schemas.common import Owner, Page
-from reverie_server.http.schemas.memory import Forget, UnmetRequestBody
+from reverie_server.http.schemas.forgetting import Forget, UnmetRequestBody
 from reverie_server.http.schemas.sessions import MessageBody
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
