@@ -10,14 +10,11 @@ from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
     Collected,
-    EmergenceInput,
-    MemoryFile,
-    NoteFile,
-    Passage,
     ScoringContext,
     collect,
     collect_best,
 )
+from reverie_server.nights.emergence.model import EmergenceInput, MemoryFile, NoteFile, Passage
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 4, 2, 0, tzinfo=UTC)

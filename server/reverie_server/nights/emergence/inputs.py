@@ -21,7 +21,7 @@ from reverie_server.heuristics.entries import Entry, entries_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
-from reverie_server.nights.emergence.collect import (
+from reverie_server.nights.emergence.model import (
     MAX_ENTRIES,
     MAX_LINES,
     EmergenceInput,

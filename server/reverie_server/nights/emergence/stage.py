@@ -33,14 +33,13 @@ from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
     Collected,
-    EmergenceInput,
-    MemoryFile,
     ScoringContext,
     collect_best,
-    forget_statements,
     without_passing,
 )
+from reverie_server.nights.emergence.entry_groups import forget_statements
 from reverie_server.nights.emergence.inputs import InputWindow, forget_entries, read_input, read_passages
+from reverie_server.nights.emergence.model import EmergenceInput, MemoryFile
 from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
 from reverie_server.nights.emergence.text import Proposal, heuristic_proposal, modelled
 from reverie_server.nights.emergence.write import Conclusion, write_conclusion
