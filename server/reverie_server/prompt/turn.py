@@ -25,7 +25,7 @@ from reverie_server.prompt.context_files import read_prompt_files
 from reverie_server.prompt.conversation_fit import Conversation, ConversationFitting, FittedConversation, marked
 from reverie_server.prompt.marking import without_repeats
 from reverie_server.prompt.summary import Summaries
-from reverie_server.prompt.turn_log import Kind, TurnLog
+from reverie_server.prompt.turn_log import Kind, TurnLog, TurnRecord
 from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, tokens_of, trim
 from reverie_server.prompt.window_summaries import WindowSummaries
@@ -138,18 +138,17 @@ class Turns:
         turn = await self._made(grant, request)
         if not request.is_noted:
             return turn
-        turn_id = self._log.note(
-            grant,
-            request.kind,
-            request.message,
-            turn.injection,
+        record = TurnRecord(
+            kind=request.kind,
+            message=request.message,
+            injection=turn.injection,
             session_id=request.session_id,
             sections=turn.sections,
             tokens=turn.tokens,
             model=request.model,
             seconds=time.perf_counter() - begun,
         )
-        return replace(turn, turn_id=turn_id)
+        return replace(turn, turn_id=self._log.note(grant, record))
 
     async def _made(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")

@@ -15,7 +15,7 @@ from reverie_server.http.schemas.sessions import Complete, MessageBody, Sessions
 from reverie_server.http.schemas.turns import CompactSession, TurnBody, TurnsQuery
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Visiting
-from reverie_server.prompt.turn_log import MAX_ASKED_CHARS
+from reverie_server.prompt.turn_log import MAX_MESSAGE_CHARS
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
 _TURNS = 100
@@ -65,7 +65,7 @@ def _placed(
     given: dict[int, list[TurnBody]] = {}
     for message in reversed(messages):
         # Turns come newest first, and so do the messages here: of two alike each has its own.
-        if message.role == "user" and (own := waiting.get(message.content[:MAX_ASKED_CHARS])):
+        if message.role == "user" and (own := waiting.get(message.content[:MAX_MESSAGE_CHARS])):
             given[message.seq] = [own.pop(0)]
     return given, [turn for turns_left in waiting.values() for turn in turns_left]
 
