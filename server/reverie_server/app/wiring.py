@@ -43,7 +43,7 @@ from reverie_server.facts.votes import FactVotes
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
 from reverie_server.forgetting.clear import Clearing
-from reverie_server.forgetting.forget import Forgetting
+from reverie_server.forgetting.forget import Forgetting, ForgettingDependencies
 from reverie_server.forgetting.owners import Owners
 from reverie_server.forgetting.receipts import Receipts
 from reverie_server.forgetting.said import SaidForgetting
@@ -123,7 +123,10 @@ def assemble(
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
     selection = Selection(database, core.search, core.tombstones, now)
     stores = consolidation.stores
-    forgetting = Forgetting(database, pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log, now)
+    forgetting = Forgetting(
+        ForgettingDependencies(database, pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log),
+        now=now,
+    )
     unmet_requests = UnmetRequests(database)
     core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models, unmet_requests).listen
     return Runtime(

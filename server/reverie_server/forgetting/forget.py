@@ -47,27 +47,35 @@ class Receipt:
     receipt_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ForgettingDependencies:
+    """The parts by which forgetting finds statements, and the stores that it takes them out of.
+
+    Without a `forgotten_log` nothing is noted for restoring.
+    """
+
+    database: Database
+    pipeline: Pipeline
+    selection: Selection
+    tombstones: Tombstones
+    stores: Sequence[Forgettable]
+    sessions: Sessions
+    forgotten_log: ForgottenLog | None = None
+
+
 class Forgetting:
     """Removes statements from the memory of a place for good, store after store."""
 
     def __init__(
-        self,
-        database: Database,
-        pipeline: Pipeline,
-        selection: Selection,
-        tombstones: Tombstones,
-        stores: Sequence[Forgettable],
-        sessions: Sessions,
-        forgotten_log: ForgottenLog | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, dependencies: ForgettingDependencies, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        self._database = database
-        self._pipeline = pipeline
-        self._selection = selection
-        self._tombstones = tombstones
-        self._stores = stores
-        self._sessions = sessions
-        self._forgotten_log = forgotten_log
+        self._database = dependencies.database
+        self._pipeline = dependencies.pipeline
+        self._selection = dependencies.selection
+        self._tombstones = dependencies.tombstones
+        self._stores = dependencies.stores
+        self._sessions = dependencies.sessions
+        self._forgotten_log = dependencies.forgotten_log
         self._now = now
 
     async def forget(
