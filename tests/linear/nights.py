@@ -208,7 +208,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.nights.emergence.entry_groups.statement": lambda text: entry_groups.statement(text, "english"),
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
-        _view(text), SETTING, asked=collect.AskedTopic(text, _view(text).recalled)
+        _view(text), SETTING, topic=collect.AskedTopic(text, _view(text).recalled)
     ),
     "reverie_server.nights.emergence.collect.collect:memory": lambda text: collect.collect(
         model.EmergenceInput(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING

@@ -43,11 +43,11 @@ def connection_parameters(conninfo: str) -> dict[str, Any]:
 
     Connecting is limited in seconds for each host and for each of its addresses.
     """
-    given = conninfo_to_dict(conninfo)
+    parameters = conninfo_to_dict(conninfo)
     defaults = dict(_DEFAULTS)
-    if "," in f"{given.get('host', '')}{given.get('hostaddr', '')}":
+    if "," in f"{parameters.get('host', '')}{parameters.get('hostaddr', '')}":
         defaults["connect_timeout"] = _NEXT_HOST_SECONDS
-    return {name: value for name, value in defaults.items() if name not in given}
+    return {name: value for name, value in defaults.items() if name not in parameters}
 
 
 class WatchedConnection(psycopg.AsyncConnection[DictRow]):

@@ -94,8 +94,8 @@ async def replace_chunks(
     added: list[Passage] = []
     moved: list[dict[str, int]] = []
     for passage in passages:
-        if same := by_hash[passage.sha256]:
-            row, chunk = same.pop(), passage.chunk
+        if equal_rows := by_hash[passage.sha256]:
+            row, chunk = equal_rows.pop(), passage.chunk
             # Of a long file almost all stay where they are: told without a dictionary for each.
             if _PLACE_OF(row) != (chunk.ordinal, chunk.start_line, chunk.end_line, chunk.char_start, chunk.char_end):
                 moved.append({"chunk_id": row["chunk_id"], **_position(passage)})

@@ -98,10 +98,10 @@ async def index_episode(
     added: list[Passage] = []
     moved: list[dict[str, int]] = []
     for passage in passages:
-        if not (same := by_hash[passage.sha256]):
+        if not (equal_rows := by_hash[passage.sha256]):
             added.append(passage)
             continue
-        known, position = same.pop(), {name: getattr(passage.chunk, name) for name in _POSITION}
+        known, position = equal_rows.pop(), {name: getattr(passage.chunk, name) for name in _POSITION}
         if position != {name: known[name] for name in _POSITION}:
             moved.append({"chunk_id": known["chunk_id"], **position})
     removed = [gone for rows in by_hash.values() for gone in rows]

@@ -195,10 +195,10 @@ def _difference(passages: Iterable[Passage], present: Sequence[DictRow], shift: 
     added: list[Passage] = []
     moved: list[dict[str, int]] = []
     for passage in passages:
-        if not (same := by_hash[passage.sha256]):
+        if not (equal_rows := by_hash[passage.sha256]):
             added.append(passage)
             continue
-        row = same.pop()
+        row = equal_rows.pop()
         position = {name: getattr(passage.chunk, name) for name in _POSITION}
         if position != {name: row[name] + (shift if name == "ordinal" else 0) for name in _POSITION}:
             moved.append({"chunk_id": row["chunk_id"], **position})

@@ -128,7 +128,7 @@ class Forgetting:
         _, stretches = await self._survey(place, texts)
         together = await self._with_remnants(place, _longest_first(stretches, texts))
         receipt, _ = await self._survey(place, together)
-        return replace(receipt, items=_shown(receipt.items, selected, stretches))
+        return replace(receipt, items=_listed(receipt.items, selected, stretches))
 
     async def _remove(self, grant: Grant, place: Place, selected: Statements, kind: ReceiptKind) -> Receipt:
         receipts: list[Receipt] = []
@@ -240,7 +240,7 @@ class _Erasure:
         of_files = receipt.removed["document"]
         of_files = replace(of_files, passages=max(self.meant.passages, of_files.passages))
         receipt = replace(receipt, removed={**receipt.removed, "document": of_files}, tombstones=count)
-        items = _shown(receipt.items, self.meant.selected, self.meant.stretches)
+        items = _listed(receipt.items, self.meant.selected, self.meant.stretches)
         stored = NewReceipt(
             self.meant.author,
             self.meant.kind,
@@ -257,7 +257,7 @@ class _Erasure:
             await self.log.note_texts(connection, self.place, texts, keyed)
 
 
-def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
+def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
     """The items as they stand, each with its id; where one is in a longer one of the same place, that one counts."""
     longer: dict[str, set[str]] = {}
     for item in items:

@@ -135,7 +135,7 @@ class Turns:
         the log of turns.
         """
         begun = time.perf_counter()
-        turn = await self._made(grant, request)
+        turn = await self._prepared(grant, request)
         if not request.is_noted:
             return turn
         record = TurnRecord(
@@ -150,7 +150,7 @@ class Turns:
         )
         return replace(turn, turn_id=self._log.note(grant, record))
 
-    async def _made(self, grant: Grant, request: TurnRequest) -> Turn:
+    async def _prepared(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")
         message = _unstored_message(without_echoes(request.message), self._count)
         conversation = await self._conversation(grant, request, caller, message)

@@ -85,13 +85,13 @@ def collect(
     context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    asked: AskedTopic | None = None,
+    topic: AskedTopic | None = None,
 ) -> list[Candidate]:
     """The candidates among the entries, best first. `clean` removes what was forgotten from a text.
 
     With a topic that a person asks for only entries about it are candidates, and count as asked for.
     """
-    return collect_best(inputs, context, clean=clean, asked=asked).candidates
+    return collect_best(inputs, context, clean=clean, topic=topic).candidates
 
 
 def collect_best(
@@ -99,7 +99,7 @@ def collect_best(
     context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    asked: AskedTopic | None = None,
+    topic: AskedTopic | None = None,
     limit: int | None = None,
 ) -> Collected:
     """The candidates as `collect` finds them, at most `limit`: of those alone it is asked which gates they pass."""
@@ -109,13 +109,13 @@ def collect_best(
         return Collected([], 0)
     groups = all_groups = group_entries(entries, context.language)
     spoken = _spoken_language(entries, context.language)
-    if asked is not None:
-        groups = _about(asked, groups, inputs, spoken)
+    if topic is not None:
+        groups = _about(topic, groups, inputs, spoken)
     recalled = match_passages(groups, inputs.recalled, inputs)
     taken = taken_up([group.noted(spoken, context.language) for group in groups], _exchanges(inputs, spoken))
     # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
-    is_asked = asked is not None
+    is_asked = topic is not None
     weighed = [
         builder.weighed(group, recalled[id(group)], taken.get(number, {}), is_asked=is_asked)
         for number, group in enumerate(groups)
@@ -250,17 +250,17 @@ class _CandidateBuilder:
         )
 
 
-def _about(asked: AskedTopic, groups: Sequence[EntryGroup], inputs: EmergenceInput, language: str) -> list[EntryGroup]:
+def _about(topic: AskedTopic, groups: Sequence[EntryGroup], inputs: EmergenceInput, language: str) -> list[EntryGroup]:
     """The groups about a topic: found by a search for it, and themselves about it."""
-    found = match_passages(groups, asked.passages, inputs)
-    topic = Topic(asked.text, [group.statement for group in groups], language)
+    found = match_passages(groups, topic.passages, inputs)
+    matcher = Topic(topic.text, [group.statement for group in groups], language)
     # A passage that several groups share says of none that it is about the topic.
     groups_of = Counter(id(passage) for passages in found.values() for passage in passages)
     return [
         group
         for group in groups
         if (passages := found[id(group)])
-        and topic.covers(group.statement, [each.relevance for each in passages if groups_of[id(each)] == 1])
+        and matcher.covers(group.statement, [each.relevance for each in passages if groups_of[id(each)] == 1])
     ]
 
 
