@@ -159,9 +159,9 @@ def _subjects(phrases: Phrases, text: str, match: re.Match[str], verb: Verb) -> 
         if who is not None or phrases.boundary_at_end.search(before[:start].rstrip()):
             return found
         # Any noun may stand behind an article: "der Hund wohnt in". A word for a person tells.
-        told = [ref for ref in found if ref.role or ref.is_speaker or ref.is_pronoun or not phrases.names_first]
+        explicit = [ref for ref in found if ref.role or ref.is_speaker or ref.is_pronoun or not phrases.names_first]
         # What stands before it is another verb's: "I work at Globex and I joined".
-        return told[-1:]
+        return explicit[-1:]
     if inverted:
         return _refs(phrases, inverted)
     if phrases.pro_drop and verb.form == "first" and phrases.boundary_at_end.search(before):

@@ -102,34 +102,34 @@ def _of_clause(chinese: _Chinese, clause: str, before: list[Ref]) -> tuple[list[
     elif match := chinese.subject.match(clause):
         subjects, rest = _refs(chinese, match[0]), clause[match.end() :]
     if subjects:
-        found += _said_of(chinese, subjects, rest)
+        found += _claims_about(chinese, subjects, rest)
     return found, subjects
 
 
-def _said_of(chinese: _Chinese, subjects: list[Ref], rest: str) -> Iterator[Claim]:
+def _claims_about(chinese: _Chinese, subjects: list[Ref], rest: str) -> Iterator[Claim]:
     over = chinese.over.match(rest)
     is_over = bool(over and over["over"])
-    said = rest[over.end() :] if over else rest
+    predicate = rest[over.end() :] if over else rest
     for pattern, scope in chinese.leaves:
         if match := pattern.match(
-            said if scope != "company" or not is_over else rest[over.start("over") :] if over else said
+            predicate if scope != "company" or not is_over else rest[over.start("over") :] if over else predicate
         ):
             what = match.groupdict().get("object")
             yield Leaves(subjects, scope, [Ref(what)] if what else [])
             return
-    if match := chinese.succeeds.match(said):
+    if match := chinese.succeeds.match(predicate):
         role = chinese.roles[match["role"]] if match["role"] else None
         yield Succeeds(subjects, Ref(match["of"], type="person"), role=role)
         return
-    if match := chinese.takes_over.match(said):
+    if match := chinese.takes_over.match(predicate):
         of = Ref(match["of"], type="person") if match["of"] else None
         yield Succeeds(subjects, of, [Ref(match["object"], type="project")])
         return
-    if len(subjects) > 1 and chinese.together.match(said) and not is_over:
+    if len(subjects) > 1 and chinese.together.match(predicate) and not is_over:
         yield Relates("collaborates_with", subjects[:1], subjects[1:], "person", "person")
         return
     for wording in chinese.wordings:
-        if match := wording.pattern.match(said):
+        if match := wording.pattern.match(predicate):
             # "不住在北京" alone may say that it never was so; with "了" at its end it was.
             if is_over and not (rest.endswith("了") or "不再" in rest[: match.end()]):
                 return

@@ -347,7 +347,9 @@ def duplicate_body(pair: Duplicate) -> DuplicateBody:
 
 
 def _entity(kind: type[Body], entity: Entity, **others: Any) -> Body:
-    return response_from(kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.made), **others)
+    return response_from(
+        kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.generation), **others
+    )
 
 
 def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
@@ -356,11 +358,11 @@ def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
         "source_id": public_id("entity", relation.source_id),
         "target_id": public_id("entity", relation.target_id),
     }
-    return response_from(kind, relation, **ids, **_generation(relation.made), **others)
+    return response_from(kind, relation, **ids, **_generation(relation.generation), **others)
 
 
 def _sources(sources: Sequence[Source]) -> list[SourceBody]:
-    return [response_from(SourceBody, source, **source.source, **_generation(source.made)) for source in sources]
+    return [response_from(SourceBody, source, **source.source, **_generation(source.generation)) for source in sources]
 
 
 def _generation(generation: Generation) -> dict[str, Any]:
