@@ -34,7 +34,7 @@ def set_theme(response: Response, chosen: str) -> None:
         response.delete_cookie(THEME, path="/", httponly=True, samesite="strict")
 
 
-def _cookie(scope: Scope, wanted: str) -> str | None:
+def _cookie(scope: Scope, cookie_name: str) -> str | None:
     for name, value in scope["headers"]:
         if name == b"cookie" and len(value) <= _MAX_COOKIE_BYTES:
             cookies: SimpleCookie = SimpleCookie()
@@ -42,8 +42,8 @@ def _cookie(scope: Scope, wanted: str) -> str | None:
                 cookies.load(value.decode("latin-1"))
             except CookieError:
                 continue
-            if wanted in cookies and cookies[wanted].value:
-                return cookies[wanted].value
+            if cookie_name in cookies and cookies[cookie_name].value:
+                return cookies[cookie_name].value
     return None
 
 
