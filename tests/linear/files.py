@@ -68,7 +68,7 @@ def _pieces_in(text: str) -> object:
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.files.snapshot_format.holds": snapshot_format.holds,
+    "reverie_server.files.snapshot_format.is_snapshot_path": snapshot_format.is_snapshot_path,
     "reverie_server.files.snapshot_format.read_snapshot": lambda text: snapshot_format.read_snapshot(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits(), max_file_bytes=1024
     ),

@@ -63,7 +63,7 @@ class Snapshot:
     skipped: Mapping[str, str]
 
 
-def holds(path: str) -> bool:
+def is_snapshot_path(path: str) -> bool:
     """Whether a snapshot holds files of this path. `snapshots.sql` says the same of what is exported."""
     return path in CORE_FILES or (path.startswith(FOLDER) and path.endswith(".md"))
 
@@ -175,7 +175,7 @@ def _why_not(path: str, named: Mapping[str, ManifestFile]) -> str | None:
     """Why an entry is not taken, or None."""
     if path.endswith("/"):
         return "a directory"
-    if not holds(path):
+    if not is_snapshot_path(path):
         return "not a file that a snapshot holds"
     if path not in named:
         return "the manifest does not name it"

@@ -275,7 +275,7 @@ def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[s
     for item in items:
         alone = item.versions - sum(versions.get((item.tier, item.path, other), 0) for other in longer[item.text])
         if alone > 0:
-            kept.append(replace(item, text=selected.shown.get(item.text, item.text), versions=alone))
+            kept.append(replace(item, text=selected.as_written.get(item.text, item.text), versions=alone))
     return [replace(item, id=f"{_prefix_of(item.text, selected)}.{number}") for number, item in enumerate(kept, 1)]
 
 

@@ -72,12 +72,12 @@ class Target:
 class Statements:
     """The statements to forget, in order, each with the beginning of the ids of its items.
 
-    `shown` has a text as it stands, where the one that is sought was given a full stop: then it is not found as the
-    beginning of a longer sentence.
+    `as_written` has a text as it stands, where the one that is sought was given a full stop: then it is not found as
+    the beginning of a longer sentence.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, str] = field(default_factory=dict)
+    as_written: dict[str, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
@@ -90,7 +90,7 @@ class Statements:
         sought = f"{bare}." if as_sentence and is_distinctive(bare) and bare[-1:] not in _FULL_STOPS else bare
         if sought and sought not in self.ids:
             self.ids[sought] = prefix
-            self.shown[sought] = bare
+            self.as_written[sought] = bare
 
 
 class Selection:
@@ -290,7 +290,7 @@ def _only(selected: Statements, items: Sequence[str]) -> Statements:
     if not items or not prefixes <= set(selected.ids.values()):
         raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
     chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in prefixes}
-    return Statements(chosen, {text: selected.shown[text] for text in chosen})
+    return Statements(chosen, {text: selected.as_written[text] for text in chosen})
 
 
 def _prefix_of(secret: bytes, place: Place, row: DictRow, text: str) -> str:

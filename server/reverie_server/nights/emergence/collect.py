@@ -201,7 +201,7 @@ class _CandidateBuilder:
         evidence = replace(
             weighed.evidence,
             is_lasting=is_lasting,
-            is_telling=self._is_telling(entries, wording, is_lasting=is_lasting),
+            is_noteworthy=self._is_noteworthy(entries, wording, is_lasting=is_lasting),
             is_known=any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
                 day >= last_noted and entails(wording, removed)
@@ -211,7 +211,7 @@ class _CandidateBuilder:
         )
         return Candidate(wording, entries, evidence, judge(evidence, weighed.weight, self._context.rules))
 
-    def _is_telling(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
+    def _is_noteworthy(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
         """Whether an entry is noteworthy: by its cues, as a topic of several conversations, or as a lasting fact, which
         may name somebody or something."""
         if is_lasting and wording.values:
