@@ -39,7 +39,7 @@ _NEXT_HOST_SECONDS = 4
 
 
 def connection_parameters(conninfo: str) -> dict[str, Any]:
-    """What is added to a connection string: limits of time, where it sets none. Raises psycopg.Error for what is none.
+    """The limits of time for a connection string that sets none. Raises psycopg.Error for a text that is none.
 
     Connecting is limited in seconds for each host and for each of its addresses.
     """

@@ -22,7 +22,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file is to hold: its text, flags (None leaves them as they are) and the passages of the text."""
+    """The new content of a file: its text, flags (None leaves them as they are) and the passages of the text."""
 
     path: str
     text: str

@@ -74,7 +74,7 @@ RECALLS_PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What everything else is wired over: files, search, sessions and who may use them."""
+    """The parts that everything else is wired over: files, search, sessions and who may use them."""
 
     pipeline: Pipeline
     search: Search

@@ -139,7 +139,7 @@ class Forgetting:
         return _together(receipts)
 
     async def _survey(self, place: Place, texts: Sequence[str]) -> tuple[Receipt, list[str]]:
-        """What the stores hold of the texts; and the parts that go with them, as they stand."""
+        """Where the stores hold the texts; and the parts that go with them, as they stand."""
         forgotten = Forgotten(texts)
         survey: list[Findings] = []
         stretches: dict[str, None] = {}

@@ -43,7 +43,7 @@ class StoredReceipt:
 
 @dataclass(frozen=True, slots=True)
 class NewReceipt:
-    """What a receipt is made of. The texts are counted, and keep a path that holds one out of it."""
+    """The data of a receipt. The texts are counted, and keep a path that holds one out of it."""
 
     by: str
     kind: ReceiptKind

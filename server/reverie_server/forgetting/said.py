@@ -122,7 +122,7 @@ class SaidForgetting:
         return receipts, is_unmet
 
     async def _requests_of(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
-        """What users ask to forget, by message."""
+        """The requests of users to forget, by message."""
         promises = {
             message.content: promises_to_forget(answer.content)
             for message, answer in pairwise(messages)
@@ -136,7 +136,7 @@ class SaidForgetting:
         return requests_of
 
     async def _asked_by_answer(self, text: str, language: str) -> list[ForgetRequest]:
-        """What a message asks to forget by the promise that came in a later append.
+        """The requests of a message that the promise of a later append confirms.
 
         What it surely asked was done at once, and what it may have asked stands in it no longer where that was done.
         """
@@ -147,7 +147,7 @@ class SaidForgetting:
     async def _requests(
         self, text: str, is_promised: bool, language: str, left: int
     ) -> tuple[list[ForgetRequest], int]:
-        """What a message asks to forget, in words that a pattern has, or else in others; and how many parts of
+        """The requests of a message, in words that a pattern has, or else in others; and how many parts of
         sentences were looked at, of those that are `left`.
         """
         found, sentences, likely = await asyncio.to_thread(_read, text)

@@ -44,7 +44,10 @@ class DedupRules:
 
 @dataclass(frozen=True, slots=True)
 class DedupDependencies:
-    """What the stage works with. `now` gives the time, with its zone; a loading model is waited for `wait_seconds`."""
+    """The parts that the stage works with. `now` gives the time, with its zone.
+
+    A loading model is waited for `wait_seconds`.
+    """
 
     database: Database
     models: ModelSlot

@@ -1,4 +1,4 @@
-"""What changes when somebody leaves or somebody comes in their place. Pure."""
+"""The changes when somebody leaves or somebody comes in their place. Pure."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def taken_over(
 def _of_named(
     people: People, facts: Sequence[CurrentFact], who: StatedEntity, what: Sequence[Ref]
 ) -> list[CurrentFact]:
-    """What somebody who leaves what is named had of it; of an employer also who reported to them."""
+    """The facts about somebody that end when they leave the named things; of an employer also who reported to them."""
     keys = {name_key(ref.name) for ref in what}
     left = [
         fact

@@ -69,7 +69,7 @@ class SemanticRules:
 
 @dataclass(frozen=True, slots=True)
 class SemanticDependencies:
-    """What the stage works with. `now` gives the time, with its zone."""
+    """The parts that the stage works with. `now` gives the time, with its zone."""
 
     database: Database
     tombstones: Tombstones

@@ -1,5 +1,5 @@
-"""What sentences state of people and things in Chinese, which has neither spaces nor capitals. Pure but for reading
-`unspaced.toml`.
+"""The claims of sentences about people and things in Chinese, which has neither spaces nor capitals. Pure but for
+reading `unspaced.toml`.
 
 A name is told by what stands around it, and a person's by a family name or a familiar "小" before it. Without these
 nothing is taken.
@@ -57,7 +57,7 @@ class _Chinese:
 
 
 def claims_of(sentence: str) -> list[Claim]:
-    """What a sentence states, in its order; nothing of one that hedges."""
+    """The claims of a sentence, in its order; none of one that hedges."""
     chinese = _chinese()
     if chinese.hedges.search(sentence):
         return []
@@ -78,7 +78,7 @@ def own_name(sentence: str) -> str | None:
 
 
 def names_in(sentence: str) -> list[str]:
-    """What in a sentence is written like a person's name."""
+    """The parts of a sentence that are written like a person's name."""
     return [unit["name"] for unit in _chinese().unit.finditer(sentence) if unit["name"]]
 
 

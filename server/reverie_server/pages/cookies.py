@@ -58,5 +58,5 @@ def drop_session(response: Response) -> None:
 
 
 def form_token(secret: bytes, session: str | None) -> str:
-    """What the forms of a session carry, so that no other site can send one; of an open server they are all alike."""
+    """The token in the forms of a session, so that no other site can send one; of an open server they are all alike."""
     return hmac.new(secret, b"form:" + (session or "").encode(), hashlib.sha256).hexdigest()

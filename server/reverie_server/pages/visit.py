@@ -58,7 +58,7 @@ class PageRoute(APIRoute):
 
 
 def _sentence(error: RequestValidationError | ValidationError) -> str:
-    """What is wrong with the first field that is, without the value that was sent."""
+    """The fault of the first wrong field, without the value that was sent."""
     first = error.errors()[0]
     name = next((str(part) for part in reversed(first["loc"]) if isinstance(part, str)), "")
     return f"{name}: {first['msg']}" if name else str(first["msg"])

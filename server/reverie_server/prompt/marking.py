@@ -1,4 +1,4 @@
-"""What no longer holds in the files of a prompt, and what would stand there twice. Pure."""
+"""Marks for the lines of a prompt's files that no longer hold, and removal of those that stand there twice. Pure."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
-    """What a turn was: the user's message, and the prompt that was made for it in `seconds`, in `tokens`."""
+    """A turn as it was: the user's message, and the prompt that was made for it in `seconds`, in `tokens`."""
 
     kind: Kind
     message: str

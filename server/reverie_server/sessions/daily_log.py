@@ -34,7 +34,7 @@ class Spoken(Protocol):
 
     @property
     def content(self) -> str:
-        """What is said."""
+        """The text of the message."""
 
     @property
     def at(self) -> datetime:
@@ -42,7 +42,7 @@ class Spoken(Protocol):
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What the protocol has beside: `tool_calls` above all."""
+        """The other fields of the protocol: `tool_calls` above all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def repeats(passage: str, text: str) -> bool:
 
 
 def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
-    """What the excerpts of a message's text still hold of pieces of it that they cut in the middle.
+    """The beginnings, in the excerpts of a message's text, of pieces that the excerpts cut in the middle.
 
     A piece that stands whole in an excerpt is found there as it is; one that the cut goes through leaves its beginning.
     """

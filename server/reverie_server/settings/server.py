@@ -364,7 +364,7 @@ class Settings(BaseSettings, AgentSettings, StageSettings, FactSettings, RerankS
 
 
 def _url_of(settings: Settings, name: str) -> SecretStr:
-    """What the file of a URL holds; SetupError where that is nothing, or beside the URL itself."""
+    """The URL that a file holds; SetupError where that is nothing, or beside the URL itself."""
     file: Path = getattr(settings, f"{name}_file")
     if getattr(settings, name) is not None:
         raise SetupError(f"give one of {name} and {name}_file")

@@ -71,7 +71,7 @@ def without_stumps(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _widened(text: str, statement: Span, removed: Sequence[Span]) -> list[Span]:
-    """What goes of a statement of which some spans are removed."""
+    """The parts of a statement that go when some spans are removed."""
     start, end = statement
     ends = [start, *(stop for _, stop in removed)]
     starts = [*(begin for begin, _ in removed), end]

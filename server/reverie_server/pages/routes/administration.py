@@ -37,7 +37,7 @@ async def people(visit: Visiting) -> Response:
 
 @router.post("/person")
 async def look_at_person(visit: Visiting, form: Sent) -> Response:
-    """What would go with a person, across all agents, before it does."""
+    """The memory that would go with a person, across all agents, before it does."""
     owner_key = form.text("person")
     receipt = await owners.delete_owner(owner_key, visit.system, visit.who, OwnerDelete(dry_run=True))
     return await visit.show("person.html", receipt=receipt)

@@ -30,7 +30,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one setting found; `elsewhere` has the ranks of the other column by the ids of its results."""
+    """The results of one setting; `elsewhere` has the ranks of the other column by the ids of its results."""
 
     setting: Setting
     found: SearchResponse
