@@ -25,7 +25,7 @@ from reverie_indexer import errors
 from reverie_server.cli.main import cli
 from reverie_server.http.all_routes import routes
 from reverie_server.http.problems import STATUSES, document, status_of
-from reverie_server.settings import agent, facts, rerank, server, soul
+from reverie_server.settings import agent, facts, rerank, server, soul, stages
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.settings.server import Settings
 
@@ -156,7 +156,9 @@ def settings_tables() -> str:
     """The settings by heading, each with its type, default and meaning."""
     headings: dict[str, list[str]] = tomllib.loads((DOCS / "settings.toml").read_text())
     names = [name for group in headings.values() for name in group]
-    meanings = _meanings(server) | _meanings(agent) | _meanings(facts) | _meanings(rerank) | _meanings(soul)
+    meanings: dict[str, str] = {}
+    for module in (server, agent, stages, facts, rerank, soul):
+        meanings |= _meanings(module)
     if wrong := set(names) ^ set(Settings.model_fields) | set(Settings.model_fields) - meanings.keys():
         raise SystemExit(
             f"without a heading in docs/settings.toml or a meaning in the code: {', '.join(sorted(wrong))}"

@@ -30,8 +30,8 @@ def parsed(kind: type[T], response: httpx.Response) -> T:
 
 def later(position: str | None, response: httpx.Response) -> str | None:
     """The later of a position and that of a response, where it has one."""
-    given = response.headers.get(POSITION)
-    return given if given is not None and given > (position or "") else position
+    read_position = response.headers.get(POSITION)
+    return read_position if read_position is not None and read_position > (position or "") else position
 
 
 def failure(response: httpx.Response) -> ReverieError | None:

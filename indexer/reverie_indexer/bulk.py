@@ -25,26 +25,26 @@ async def write_groups(
     the caller looks at the one before. No group is begun more than GROUPS_AT_ONCE ahead. Raises what
     `Pipeline.write_many` and the source of the groups raise; nothing of later groups is then written.
     """
-    running: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]] = deque()
+    writes: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]] = deque()
     try:
         async with aclosing(groups):
             async for group in groups:
                 turn = asyncio.Event()
-                running.append((turn, asyncio.create_task(pipeline.write_many(place, group, turn=turn))))
-                if len(running) == GROUPS_AT_ONCE:
-                    yield await _first(running)
-        while running:
-            yield await _first(running)
+                writes.append((turn, asyncio.create_task(pipeline.write_many(place, group, turn=turn))))
+                if len(writes) == GROUPS_AT_ONCE:
+                    yield await _first(writes)
+        while writes:
+            yield await _first(writes)
     finally:
-        for _, task in running:
+        for _, task in writes:
             task.cancel()
-        await asyncio.gather(*(task for _, task in running), return_exceptions=True)
+        await asyncio.gather(*(task for _, task in writes), return_exceptions=True)
 
 
-async def _first(running: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]]) -> list[Written]:
+async def _first(writes: deque[tuple[asyncio.Event, asyncio.Task[list[Written]]]]) -> list[Written]:
     """Let the oldest group commit. Returns its results; a group that fails stays among the running."""
-    turn, task = running[0]
+    turn, task = writes[0]
     turn.set()
     written = await task
-    running.popleft()
+    writes.popleft()
     return written

@@ -57,14 +57,14 @@ async def isolated(
             raise Overloaded(f"{PROCESSES} long texts are being worked on; try again in a moment")
         await asyncio.sleep(0.02)
     process = _Process(function, args, CPU_SECONDS)
-    running = asyncio.create_task(asyncio.to_thread(process.run))
-    running.add_done_callback(lambda _: _slots.release())
+    run = asyncio.create_task(asyncio.to_thread(process.run))
+    run.add_done_callback(lambda _: _slots.release())
     try:
-        succeeded, outcome = await asyncio.shield(running)
+        succeeded, outcome = await asyncio.shield(run)
     except asyncio.CancelledError:
         process.kill()
         # Also when this is cancelled again: nobody else asks what became of it.
-        running.add_done_callback(lambda task: task.cancelled() or task.exception())
+        run.add_done_callback(lambda task: task.cancelled() or task.exception())
         raise
     if succeeded:
         result: T = outcome

@@ -58,7 +58,7 @@ class Place:
 
 
 def embedded_text(context: str, text: str) -> str:
-    """What a model embeds of a passage: its context line, a line feed, and the text as written."""
+    """The text that a model embeds for a passage: its context line, a line feed, and the text as written."""
     return f"{context}\n{text}" if context else text
 
 
@@ -80,7 +80,7 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """What the model embeds."""
+        """The text that the model embeds."""
         return embedded_text(self.context, self.chunk.text)
 
 

@@ -205,8 +205,8 @@ class Pipeline:
         """The agent, if it is known, and the place's files at these paths, deleted ones too."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             agent = await store.read_agent(connection, place.tenant_id, place.agent_id)
-            own = await slices.own_slices(connection, place)
-            found = await store.read_documents(connection, place.tenant_id, own, paths)
+            slice_ids = await slices.own_slices(connection, place)
+            found = await store.read_documents(connection, place.tenant_id, slice_ids, paths)
             long = [document.document_id for document, text in found if len(text) >= REUSED_FROM_CHARS]
             known = await known_passages(connection, place.tenant_id, long) if long else {}
         return agent, {

@@ -61,7 +61,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one store holds of the texts, or what was erased from it.
+    """The places of the texts that one store holds, or that were erased from it.
 
     `removed` is None where the receipt does not name the tier. `embeddings` counts cached vectors, `lines` are
     statements of messages that were changed, as they were, `stretches` the parts that go with the texts, as they stand.
@@ -82,7 +82,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is forgotten: the texts, and what the stores that came before found of them.
+    """The texts that are forgotten, and where the stores that came before found them.
 
     `edited_paths` are the files whose newest version was written without the texts in the same transaction.
     """
@@ -137,7 +137,7 @@ class Forgettable(Protocol):
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
-        """What the store holds of the texts in some slices. Changes nothing."""
+        """Where the store holds the texts, in some slices. Changes nothing."""
 
     @abstractmethod
     async def erase(

@@ -107,7 +107,7 @@ async def forget_new(database: Database, pipeline: Pipeline, search: Search) -> 
     buried = tombstones.Tombstones(database)
     chosen = selection.Selection(database, search, buried)
     talks = sessions_of(database, pipeline)
-    forgetting = forget.Forgetting(database, pipeline, chosen, buried, stores(), talks)
+    forgetting = forget.Forgetting(forget.ForgettingDependencies(database, pipeline, chosen, buried, stores(), talks))
     grant = Grant(OPERATOR, Principal("default", "wren", None), AgentSettings())
     return await forgetting.forget(grant, TEAM, forget.Target(text="the old lantern"), dry_run=False)
 

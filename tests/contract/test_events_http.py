@@ -145,4 +145,4 @@ async def test_who_goes_away_breaks_no_connection_to_the_database(client: httpx.
             # Before, while and after the stream asks for the first time.
             await asyncio.sleep(number % 12 / 1000)
     assert (await client.get("/agents/wren/summary", params={"owner_key": ME})).status_code == 200
-    assert runtime.database._pool.get_stats().get("returns_bad", 0) == 0
+    assert runtime.database._primary._pool.get_stats().get("returns_bad", 0) == 0

@@ -19,9 +19,9 @@ from reverie_server.files.files import Write
 from reverie_server.forgetting.selection import Target
 from reverie_server.heuristics import worth_model
 from reverie_server.jobs.nights_due import next_nightly
-from reverie_server.nights.emergence import collect
+from reverie_server.nights.emergence import entry_groups
 from reverie_server.nights.emergence import inputs as emergence_inputs
-from reverie_server.nights.emergence.collect import EmergenceInput
+from reverie_server.nights.emergence.model import EmergenceInput
 from reverie_server.nights.emergence.stage import Emergence, EmergenceRules
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for
@@ -380,10 +380,10 @@ async def test_what_was_read_of_notes_is_held_for_a_moment_and_is_not_what_was_f
     grant = await ada.grant()
     assert [found.text for found in await briefly.candidates(grant, ada.place)] == [TEA]
     assert emergence_inputs._known_entries.cache_info().currsize > 0
-    assert collect._known_statement.cache_info().currsize > 0
+    assert entry_groups._known_statement.cache_info().currsize > 0
     writer, place = await ada.runtime.gate.write(OPERATOR, "wren", ADA, None)
     await ada.runtime.forgetting.forget(writer, place, Target(text=TEA), dry_run=False)
     assert await briefly.candidates(grant, ada.place) == []
     await asyncio.sleep(1.0)
     assert emergence_inputs._known_entries.cache_info().currsize == 0
-    assert collect._known_statement.cache_info().currsize == 0
+    assert entry_groups._known_statement.cache_info().currsize == 0

@@ -27,7 +27,7 @@ async def test_only_the_vocabulary_enters_and_every_row_names_its_source(
     assert await graph.history() == ["Ada works_on Reverie 0.."]
     view = await talking.consolidation.graph.view.entity(graph.principal, str(await graph.id_of("Ada")))
     [(relation, [source])] = view.relations
-    assert (relation.name, relation.made.method, relation.made.prompt, relation.made.model) == (
+    assert (relation.name, relation.generation.method, relation.generation.prompt, relation.generation.model) == (
         "works_on",
         "llm",
         "semantic",

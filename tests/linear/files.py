@@ -64,11 +64,11 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 def _pieces_in(text: str) -> object:
     searched = memory_text.Searched(text[::-1])
-    return [searched.holds(piece) for piece in text.split("\n")]
+    return [searched.contains(piece) for piece in text.split("\n")]
 
 
 TABLE: Mapping[str, Reading] = {
-    "reverie_server.files.snapshot_format.holds": snapshot_format.holds,
+    "reverie_server.files.snapshot_format.is_snapshot_path": snapshot_format.is_snapshot_path,
     "reverie_server.files.snapshot_format.read_snapshot": lambda text: snapshot_format.read_snapshot(
         BytesIO(text.encode("utf-8", "replace")), strict_zip.Limits(), max_file_bytes=1024
     ),
@@ -206,7 +206,7 @@ TABLE: Mapping[str, Reading] = {
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
     "reverie_server.text.redact.word_count": redact.word_count,
-    "reverie_server.long_term.memory_text.Searched.holds": _pieces_in,
+    "reverie_server.long_term.memory_text.Searched.contains": _pieces_in,
     "reverie_server.text.redact.Folded.spans_of": lambda text: redact.Folded.of(text).spans_of(
         redact.pattern_of(_middle(text))
     ),

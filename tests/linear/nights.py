@@ -15,7 +15,7 @@ from reverie_server.long_term import proposal as compaction_proposal
 from reverie_server.nights import card_lines, diary
 from reverie_server.nights.dreaming import text as dreaming_text
 from reverie_server.nights.dreaming.text import Kind
-from reverie_server.nights.emergence import candidates, collect, topic, uptake
+from reverie_server.nights.emergence import candidates, collect, entry_groups, model, topic, uptake
 from reverie_server.nights.emergence import text as emergence_text
 from reverie_server.nights.soul import due as soul_due
 from reverie_server.nights.soul import text as soul_text
@@ -72,18 +72,18 @@ def _indexed(text: str) -> object:
     return [(terms.alike(one), frames.opposed(one)) for one in said]
 
 
-def _memory(text: str, *, is_machine: bool = False) -> collect.MemoryFile:
+def _memory(text: str, *, is_machine: bool = False) -> model.MemoryFile:
     own = lines.entry_lines(text)
     machine = frozenset(map(essence, own)) if is_machine else frozenset()
-    return collect.MemoryFile("MEMORY.md", 1, text, own, machine)
+    return model.MemoryFile("MEMORY.md", 1, text, own, machine)
 
 
-def _view(text: str) -> collect.EmergenceInput:
+def _view(text: str) -> model.EmergenceInput:
     found = entries.entries_of(NOTE, text, DAY)
     memory = _memory(text)
-    passage = collect.Passage(NOTE, 1, 10**6, frozenset(statements.terms_of(text, "english")), ("s", 1))
+    passage = model.Passage(NOTE, 1, 10**6, frozenset(statements.terms_of(text, "english")), ("s", 1))
     gone = [(DAY - timedelta(days=1), line) for line in memory.lines]
-    return collect.EmergenceInput(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
+    return model.EmergenceInput(entries=found, memory=memory, recalled=[passage] * 3, corrections=gone)
 
 
 def _gathered(text: str) -> list[collect.Candidate]:
@@ -201,17 +201,17 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
     "reverie_server.heuristics.entries.dated": lambda text: entries.dated(text, [DAY]),
     "reverie_server.heuristics.entries.scored_statements": entries.scored_statements,
-    "reverie_server.nights.emergence.collect.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
+    "reverie_server.nights.emergence.model.MemoryFile.is_machine": lambda text: _memory(MEMORY).is_machine(text),
     "reverie_server.nights.emergence.collect.collect": _gathered,
     "reverie_server.nights.emergence.collect.collect_best": lambda text: collect.collect_best(
         _view(text), SETTING, limit=3
     ),
-    "reverie_server.nights.emergence.collect.statement": lambda text: collect.statement(text, "english"),
+    "reverie_server.nights.emergence.entry_groups.statement": lambda text: entry_groups.statement(text, "english"),
     "reverie_server.nights.emergence.collect.collect:topic_passages": lambda text: collect.collect(
-        _view(text), SETTING, asked=collect.AskedTopic(text, _view(text).recalled)
+        _view(text), SETTING, topic=collect.AskedTopic(text, _view(text).recalled)
     ),
     "reverie_server.nights.emergence.collect.collect:memory": lambda text: collect.collect(
-        collect.EmergenceInput(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
+        model.EmergenceInput(entries=entries.entries_of(NOTE, MEMORY, DAY), memory=_memory(text)), SETTING
     ),
     "reverie_server.heuristics.lasting.lasts": _lasts,
     "reverie_server.heuristics.lasting.lasts:feelings": lambda text: _lasts("i'm so " * (len(text) // 8) + text),
@@ -274,6 +274,11 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.nights.emergence.candidates.score": "days and times, each once",
     "reverie_server.nights.emergence.candidates.weigh": "days and times, each once",
     "reverie_server.nights.emergence.collect.without_passing": "candidates, each by line_worth.is_passing",
+    "reverie_server.nights.emergence.entry_groups.EntryGroup.noted": "measured with collect, which calls it",
+    "reverie_server.nights.emergence.entry_groups.age_key": "measured with collect, which calls it",
+    "reverie_server.nights.emergence.entry_groups.group_entries": "measured with collect, which calls it",
+    "reverie_server.nights.emergence.entry_groups.is_logged": "measured with collect, which calls it",
+    "reverie_server.nights.emergence.entry_groups.match_passages": "measured with collect, which calls it",
     "reverie_server.nights.diary.archive_path": "takes a month",
     "reverie_server.text.error_site.code_of": "takes an error",
     "reverie_server.text.error_site.error_site": "takes an error",

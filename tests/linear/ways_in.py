@@ -17,7 +17,7 @@ from reverie_server.browse import expand
 from reverie_server.files.files import parse_if_match
 from reverie_server.http import context, json_shape, problems
 from reverie_server.http.routes import snapshots
-from reverie_server.http.schemas import memory
+from reverie_server.http.schemas import forgetting
 from reverie_server.mcp import message
 from reverie_server.settings import agent
 from reverie_server.text import fields
@@ -32,7 +32,7 @@ def _header(name: str, text: str) -> list[tuple[bytes, bytes]]:
 
 def _described(text: str) -> object:
     try:
-        return memory.Forget.model_validate({"query": text, text: text, "text": 1, "id": [text]})
+        return forgetting.Forget.model_validate({"query": text, text: text, "text": 1, "id": [text]})
     except ValidationError as error:
         return problems._described(error.errors())
 
@@ -91,7 +91,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.http.problems._described": _described,
     "reverie_server.http.routes.snapshots.takes_archive": lambda text: snapshots.takes_archive(_scope(text)),
     "reverie_server.text.fields._checked": _no_text,
-    "reverie_server.http.schemas.memory._DAY_FIRST": memory._DAY_FIRST.match,
+    "reverie_server.text.fields._DAY_FIRST": fields._DAY_FIRST.match,
     "reverie_server.mcp.message.check_message": lambda text: message.check_message(text.encode("utf-8", "replace")),
     "reverie_server.mcp.message.check_message:params": lambda text: message.check_message(
         json.dumps({"jsonrpc": "2.0", "id": 1, "method": text, "params": {"a": text}}).encode()

@@ -104,7 +104,7 @@ def test_each_gate_stops_what_it_is_for(change: dict[str, object], gate: str) ->
 
 def test_at_its_oldest_an_entry_still_passes() -> None:
     recalls = [Recall(bytes([n]), NOW - timedelta(hours=n)) for n in range(8)]
-    oldest = Evidence(days=[NOW.date() - timedelta(days=30)], recalls=recalls, is_telling=True)
+    oldest = Evidence(days=[NOW.date() - timedelta(days=30)], recalls=recalls, is_noteworthy=True)
     assert score(oldest, RULES, NOW, ZONE).stopped_by is None
     older = replace(oldest, days=[NOW.date() - timedelta(days=31)])
     assert score(older, RULES, NOW, ZONE).stopped_by == "age_days"
@@ -112,7 +112,7 @@ def test_at_its_oldest_an_entry_still_passes() -> None:
 
 def test_a_score_below_the_least_does_not_pass() -> None:
     old = [Recall(query, NOW - timedelta(days=29)) for query in (b"q1", b"q2", b"q3")]
-    scored = score(Evidence(days=[NOW.date() - timedelta(days=29)], recalls=old, is_telling=True), RULES, NOW, ZONE)
+    scored = score(Evidence(days=[NOW.date() - timedelta(days=29)], recalls=old, is_noteworthy=True), RULES, NOW, ZONE)
     assert scored.stopped_by == "score"
     assert scored.gates["score"].needed == 0.4
     assert scored.gates["score"].value == scored.score
@@ -122,7 +122,7 @@ def test_what_came_up_on_one_day_is_a_one_off_unless_it_was_stressed() -> None:
     today = [Recall(bytes([n]), NOW - timedelta(minutes=n)) for n in range(4)]
     once = Evidence(days=[NOW.date()], recalls=today)
     assert score(once, RULES, NOW, ZONE).stopped_by == "not_one_off"
-    assert score(replace(once, is_telling=True), RULES, NOW, ZONE).stopped_by is None
+    assert score(replace(once, is_noteworthy=True), RULES, NOW, ZONE).stopped_by is None
     other_day = replace(once, recalls=[*today, Recall(b"x", NOW - timedelta(days=1))])
     assert score(other_day, RULES, NOW, ZONE).stopped_by == "not_one_off", "days count from notes, not from recalls"
     noted_twice = replace(once, days=[NOW.date() - timedelta(days=1), NOW.date()])
@@ -143,7 +143,7 @@ def test_what_several_days_speak_of_needs_no_recalls() -> None:
     recall = Recall(b"q", NOW - timedelta(days=1))
     assert score(Evidence(days=days, recalls=[recall]), RULES, NOW, ZONE).stopped_by is None
     assert score(Evidence(days=days[1:], recalls=[recall]), RULES, NOW, ZONE).stopped_by == "recalls"
-    assert score(Evidence(days=days[1:], recalls=[recall], is_telling=True), RULES, NOW, ZONE).stopped_by is None
+    assert score(Evidence(days=days[1:], recalls=[recall], is_noteworthy=True), RULES, NOW, ZONE).stopped_by is None
     assert score(Evidence(days=days, recalls=[recall], is_lasting=False), RULES, NOW, ZONE).stopped_by == "lasting"
 
 

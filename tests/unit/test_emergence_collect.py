@@ -7,14 +7,8 @@ from datetime import UTC, date, datetime
 
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.nights.emergence.candidates import Rules
-from reverie_server.nights.emergence.collect import (
-    Candidate,
-    EmergenceInput,
-    MessageKey,
-    NoteFile,
-    ScoringContext,
-    collect,
-)
+from reverie_server.nights.emergence.collect import Candidate, ScoringContext, collect
+from reverie_server.nights.emergence.model import EmergenceInput, MessageKey, NoteFile
 
 FACT = "My brother Tom has lived in Bergen since 2019."
 LOGGED = f"[23:50] User: {FACT} | Assistant: Noted."

@@ -7,14 +7,8 @@ from datetime import UTC, date, datetime
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.long_term.guard import GuardRules
 from reverie_server.nights.emergence.candidates import Rules
-from reverie_server.nights.emergence.collect import (
-    Candidate,
-    EmergenceInput,
-    MemoryFile,
-    NoteFile,
-    ScoringContext,
-    collect,
-)
+from reverie_server.nights.emergence.collect import Candidate, ScoringContext, collect
+from reverie_server.nights.emergence.model import EmergenceInput, MemoryFile, NoteFile
 from reverie_server.nights.emergence.text import candidates_in, heuristic_proposal, modelled
 from reverie_server.text.redact import essence
 

@@ -10,14 +10,11 @@ from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
     Collected,
-    EmergenceInput,
-    MemoryFile,
-    NoteFile,
-    Passage,
     ScoringContext,
     collect,
     collect_best,
 )
+from reverie_server.nights.emergence.model import EmergenceInput, MemoryFile, NoteFile, Passage
 
 DAY = date(2026, 4, 3)
 NOW = datetime(2026, 4, 4, 2, 0, tzinfo=UTC)
@@ -137,10 +134,10 @@ def test_what_the_memory_holds_and_what_was_corrected_since_is_told() -> None:
 def test_with_a_topic_only_what_was_found_is_a_candidate() -> None:
     note = (DAY, "- Prefers green tea to coffee.\n\n- Lives in Oslo near the harbour.\n")
     harbour = Passage("memory/2026-04-03.md", 3, 3, frozenset(), relevance=0.5)
-    [candidate] = collected(inputs_of(note), asked=AskedTopic("a place by the sea", [harbour]))
+    [candidate] = collected(inputs_of(note), topic=AskedTopic("a place by the sea", [harbour]))
     assert candidate.text == "Lives in Oslo near the harbour."
     assert candidate.evidence.is_asked
-    assert collected(inputs_of(note), asked=AskedTopic("a place by the sea", [])) == []
+    assert collected(inputs_of(note), topic=AskedTopic("a place by the sea", [])) == []
 
 
 def test_what_was_forgotten_is_no_candidate() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from reverie_server.forgettable import Item
-from reverie_server.forgetting.forget import _shown
+from reverie_server.forgetting.forget import _listed
 from reverie_server.forgetting.selection import Statements
 
 
 def listed(*items: Item, stretches: tuple[str, ...]) -> list[tuple[str, int]]:
     selected = Statements()
     selected.add(items[0].text, "0", as_sentence=True)
-    return [(item.text, item.versions) for item in _shown(items, selected, stretches)]
+    return [(item.text, item.versions) for item in _listed(items, selected, stretches)]
 
 
 def item(text: str, versions: int = 2) -> Item:

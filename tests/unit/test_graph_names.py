@@ -51,7 +51,7 @@ def test_a_text_holds_names_as_whole_words_and_in_scripts_without_them() -> None
 
 def mention(number: int, entity_id: int = 1, **more: Any) -> Mention:
     values = {"name": "Ada", "description": "", "aliases": (), "properties": {}, "confidence": 0.8, **more}
-    return Mention(number, entity_id, said_at=AT + timedelta(days=number), made=EXTRACTIVE, **values)
+    return Mention(number, entity_id, said_at=AT + timedelta(days=number), generation=EXTRACTIVE, **values)
 
 
 def test_what_is_less_certain_never_overwrites_what_is_more_so() -> None:

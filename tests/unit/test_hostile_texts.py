@@ -20,7 +20,7 @@ from reverie_server.llm.parse import InvalidAnswer, parse_answer
 from reverie_server.llm.streamed import StreamedAnswer
 from reverie_server.long_term import guard
 from reverie_server.nights import diary
-from reverie_server.nights.emergence import collect
+from reverie_server.nights.emergence import collect, model
 from reverie_server.nights.emergence import text as emergence_text
 from reverie_server.nights.emergence.candidates import Rules
 from reverie_server.provenance import line_identity as lines
@@ -70,10 +70,10 @@ def test_a_person_of_many_equal_lines_gets_candidates() -> None:
     words = ["Ada", "likes", "green", "tea", "and", "dark", "bread"]
     note = "\n".join(f"- I decided that {' '.join(words[n % 7 :] + words[: n % 7])} {n}." for n in range(700))
     found = entries.entries_of("memory/2026-04-03.md", note, DAY)
-    memory = collect.MemoryFile("MEMORY.md", 1, note, lines.entry_lines(note))
+    memory = model.MemoryFile("MEMORY.md", 1, note, lines.entry_lines(note))
     setting = collect.ScoringContext(Rules(), datetime(2026, 4, 3, 12, tzinfo=UTC), "UTC", "english")
-    candidates = collect.collect(collect.EmergenceInput(entries=found, memory=memory), setting)
-    assert len(candidates) == collect.MAX_ENTRIES
+    candidates = collect.collect(model.EmergenceInput(entries=found, memory=memory), setting)
+    assert len(candidates) == model.MAX_ENTRIES
     assert all(candidate.evidence.is_known for candidate in candidates)
     proposal = emergence_text.heuristic_proposal(memory, candidates, guard.GuardRules(), "english")
     assert proposal.text is None
@@ -84,7 +84,7 @@ def test_a_run_of_emergence_adds_no_more_than_a_hundred() -> None:
     note = "\n".join(f"- I decided to keep w{n:03}x w{n + 400:03}y w{n + 800:03}z." for n in range(150))
     found = entries.entries_of("memory/2026-04-03.md", note, DAY)
     setting = collect.ScoringContext(Rules(), datetime(2026, 4, 3, 12, tzinfo=UTC), "UTC", "english")
-    candidates = collect.collect(collect.EmergenceInput(entries=found), setting)
+    candidates = collect.collect(model.EmergenceInput(entries=found), setting)
     rules = guard.GuardRules(max_chars=1_000_000, max_growth=None)
     proposal = emergence_text.heuristic_proposal(None, candidates, rules, "english")
     assert (len(proposal.promoted), len(proposal.left)) == (emergence_text.MAX_ADDED, 50)

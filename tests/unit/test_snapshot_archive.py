@@ -22,8 +22,8 @@ from reverie_server.files.snapshot_format import (
     SnapshotFile,
     Writer,
     check_fits,
-    holds,
     in_order,
+    is_snapshot_path,
     manifest_of,
     read_snapshot,
 )
@@ -101,7 +101,7 @@ def test_times_are_utc_and_those_that_zip_cannot_say_do_no_harm() -> None:
 
 @pytest.mark.parametrize("path", [*CORE_FILES, "memory/a.md", "memory/a/b c.md", "memory/.md", "memory/é/日.md"])
 def test_what_a_snapshot_holds(path: str) -> None:
-    assert holds(path)
+    assert is_snapshot_path(path)
     assert read(snapshot({path: "x"})) == Snapshot({path: "x"}, {})
 
 
@@ -127,7 +127,7 @@ def test_what_a_snapshot_holds(path: str) -> None:
     ],
 )
 def test_what_it_does_not_hold_is_skipped_with_the_reason_even_if_the_manifest_names_it(path: str) -> None:
-    assert not holds(path) or len(path) > 512
+    assert not is_snapshot_path(path) or len(path) > 512
     found = read(snapshot({"AGENTS.md": "x", path: "y"}))
     assert found.files == {"AGENTS.md": "x"}
     assert found.skipped.keys() == {path}

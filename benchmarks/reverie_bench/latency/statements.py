@@ -51,8 +51,8 @@ class _NotingCursor(psycopg.AsyncCursor[DictRow]):
 class NotingDatabase(Database):
     """The database of a program whose statements are to be noted."""
 
-    async def _configure(self, connection: WatchedConnection) -> None:
-        await super()._configure(connection)
+    async def _prepare(self, connection: WatchedConnection) -> None:
+        await super()._prepare(connection)
         connection.cursor_factory = _NotingCursor
 
 

@@ -9,24 +9,22 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import psycopg
-import structlog
 from pgvector.psycopg import register_vector_async
 from psycopg import IsolationLevel
-from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg.rows import DictRow
 
 from reverie_indexer import tracing
 from reverie_indexer.database import request_reads
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.messages import Statement, in_one_message
+from reverie_indexer.database.primary import PoolUse, Primary
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.database.standby import SQL as STANDBY_SQL
 from reverie_indexer.database.standby import Lag, ReadCounts, Standby, StandbyConnection
 from reverie_indexer.database.traced import TracedCursor
-from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection, connection_parameters
-from reverie_indexer.errors import DatabaseUnavailable, ReadInterrupted, ReverieError, SetupError
+from reverie_indexer.database.watched import SILENCE_SECONDS, WatchedConnection
+from reverie_indexer.errors import ReadInterrupted, ReverieError, SetupError
 
-log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
 SQL = Queries(__file__)
 
@@ -54,24 +52,11 @@ class Slice:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class PoolUse:
-    """The connections of a pool now, of at most `most`, and who waits for one; `waits`, in all, took `wait_seconds`."""
-
-    most: int
-    used: int
-    idle: int
-    waiting: int
-    waits: int
-    wait_seconds: float
-
-
 class Database:
-    """A pool of connections and the only ways to open a transaction.
+    """The only ways to open a transaction.
 
-    `recover`, where given, brings a dead embedded server back; it is called at most once at a time, when a
-    connection cannot be had, and the transaction is then begun again, up to `patience_seconds` after the server was
-    first found to be away. Once begun, a transaction is never repeated: its outcome may already be durable. While
+    When a connection cannot be had, the transaction is begun again while `primary` has patience, which may `recover` a
+    dead embedded server. Once begun, a transaction is never repeated: its outcome may already be durable. While
     `faults` says that the disk is full, transactions are read-only.
 
     `read_conninfo` leads to a standby, or to several: what requests only read is read there (`request_reads` says which
@@ -93,32 +78,16 @@ class Database:
         self.conninfo = conninfo
         self.faults = faults or Faults()
         self._timeout_ms = int(statement_timeout_seconds * 1000)
-        self._recover = recover
-        self._recovering: asyncio.Task[bool] | None = None
         self._looking: asyncio.Task[ServerState] | None = None
-        self._draining: asyncio.Task[None] | None = None
-        self._patience_seconds = patience_seconds
-        # When the server was first found to be away, since it last answered.
-        self._lost_at: float | None = None
-        self._silence_seconds = silence_seconds
-        self._pool: AsyncConnectionPool[WatchedConnection] = AsyncConnectionPool(
+        self._primary = Primary(
             conninfo,
-            open=False,
-            min_size=1,
-            max_size=pool_size,
-            timeout=5.0,
-            configure=self._configure,
-            connection_class=WatchedConnection,
-            # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: never prepare.
-            kwargs={"row_factory": dict_row, "prepare_threshold": None, **connection_parameters(conninfo)},
-            reconnect_timeout=2.0,
+            pool_size,
+            self._prepare,
+            recover=recover,
+            patience_seconds=patience_seconds,
+            silence_seconds=silence_seconds,
         )
         self._standby = None if read_conninfo is None else Standby(read_conninfo, pool_size, self._prepare)
-
-    async def _configure(self, connection: WatchedConnection) -> None:
-        connection.silence_seconds = self._silence_seconds
-        connection.on_silence = self._drop_idle
-        await self._prepare(connection)
 
     async def _prepare(self, connection: WatchedConnection) -> None:
         if tracing.is_on():
@@ -127,18 +96,9 @@ class Database:
         await register_vector_async(connection)
         await connection.commit()
 
-    def _drop_idle(self) -> None:
-        """The server is silent: without this each idle connection would be found out by a request of its own."""
-        if self._draining is None or self._draining.done():
-            self._draining = asyncio.create_task(self._pool.drain(), name="drop-connections")
-
     async def open(self) -> None:
         """Open the pool. DatabaseUnavailable when no connection can be had, SetupError where no standby may be read."""
-        try:
-            await self._pool.open(wait=True, timeout=15.0)
-        except PoolTimeout as error:
-            await self._pool.close()
-            raise DatabaseUnavailable("PostgreSQL gives no connection") from error
+        await self._primary.open()
         if self._standby is None:
             return
         [row] = await self.maintenance_query(STANDBY_SQL["identity"], {})
@@ -153,13 +113,12 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
-        tasks = [task for task in (self._recovering, self._looking, self._draining) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
         if self._standby is not None:
             await self._standby.close()
-        await self._pool.close()
+        await self._primary.close()
 
     async def __aenter__(self) -> Database:
         await self.open()
@@ -169,18 +128,8 @@ class Database:
         await self.close()
 
     def pool_use(self) -> PoolUse:
-        """How much of the pool is used; asks no server."""
-        stats = self._pool.get_stats()
-        # A connection that is being made counts as one that is used.
-        idle = stats["pool_available"]
-        return PoolUse(
-            most=stats["pool_max"],
-            used=stats["pool_size"] - idle,
-            idle=idle,
-            waiting=stats["requests_waiting"],
-            waits=stats.get("requests_queued", 0),
-            wait_seconds=stats.get("requests_wait_ms", 0) / 1000,
-        )
+        """How much of the primary's pool is used; asks no server."""
+        return self._primary.use()
 
     @property
     def reads(self) -> ReadCounts | None:
@@ -279,14 +228,14 @@ class Database:
         return "ok" if row["takes_writes"] else "read_only"
 
     async def _query(self, statements: Sequence[Statement]) -> list[list[DictRow]]:
-        deadline = asyncio.get_running_loop().time() + self._patience_seconds
+        deadline = self._primary.deadline()
         while True:
-            connection = await self._connection(deadline)
+            connection = await self._primary.connection(deadline)
             try:
                 # Sent as one message, which is one transaction: half the work of a pipeline for two statements.
                 await connection.set_autocommit(True)
                 answers = await in_one_message(connection, statements)
-                self._lost_at = None
+                self._primary.has_answered()
                 return answers
             except psycopg.Error as error:
                 if not connection.closed:
@@ -294,9 +243,9 @@ class Database:
                 if not (connection.closed and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
                     _raise(self.faults.translated(error, "refused"), error)
                 # It only reads: it may be done again.
-                await self._recover_or_raise(error, deadline)
+                await self._primary.recover_or_raise(error, deadline)
             finally:
-                await self._pool.putconn(connection)
+                await self._primary.put(connection)
 
     async def _begin_elsewhere(self, begin: _Begin) -> StandbyConnection | None:
         """A connection to a standby inside a begun transaction that only reads; None where it is the primary's."""
@@ -350,9 +299,9 @@ class Database:
 
     async def _begin(self, begin: _Begin) -> WatchedConnection:
         """A connection inside a begun transaction. Nothing has been done yet, so it may be tried again."""
-        deadline = asyncio.get_running_loop().time() + self._patience_seconds
+        deadline = self._primary.deadline()
         while True:
-            connection = await self._connection(deadline)
+            connection = await self._primary.connection(deadline)
             try:
                 await begin(connection)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
@@ -360,12 +309,12 @@ class Database:
                 await self._give_back(connection)
                 if is_refused:
                     _raise(self.faults.translated(error), error)
-                await self._recover_or_raise(error, deadline)
+                await self._primary.recover_or_raise(error, deadline)
                 continue
             except BaseException:
                 await self._give_back(connection)
                 raise
-            self._lost_at = None
+            self._primary.has_answered()
             return connection
 
     async def _give_back(self, connection: WatchedConnection) -> None:
@@ -380,46 +329,7 @@ class Database:
         if isinstance(connection, StandbyConnection):
             await connection.standby.give_back(connection)
         else:
-            await self._pool.putconn(connection)
-
-    async def _connection(self, deadline: float) -> WatchedConnection:
-        while True:
-            try:
-                return await self._pool.getconn()
-            except PoolTimeout as error:
-                await self._recover_or_raise(error, deadline)
-
-    async def _recover_or_raise(self, cause: Exception, deadline: float) -> None:
-        now = asyncio.get_running_loop().time()
-        # In a long outage a request makes one attempt: it must not wait for as long as the first did.
-        self._lost_at = now if self._lost_at is None else self._lost_at
-        deadline = min(deadline, self._lost_at + self._patience_seconds)
-        if now > deadline:
-            raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
-        log.warning("database_connection_lost")
-        if self._recover is not None:
-            recovering = self._recovering
-            if recovering is None or recovering.done():
-                recovering = asyncio.create_task(_is_brought_back(self._recover), name="recover-database")
-                self._recovering = recovering
-            # What takes longer goes on, for whoever asks next.
-            done, _ = await asyncio.wait({recovering}, timeout=deadline - now)
-            if not done:
-                raise DatabaseUnavailable("PostgreSQL does not answer; try again") from cause
-            if not recovering.result():
-                raise DatabaseUnavailable("PostgreSQL does not answer and cannot be started") from cause
-        # Broken connections of the pool are found out one by one by their first statement.
-        await asyncio.sleep(0.05)
-
-
-async def _is_brought_back(recover: Callable[[], Awaitable[None]]) -> bool:
-    try:
-        await recover()
-    except SetupError as error:
-        # Its words are for the operator: they name files of the server.
-        log.error("postgres_not_recovered", detail=error.detail)
-        return False
-    return True
+            await self._primary.put(connection)
 
 
 def _raise(translated: ReverieError | None, error: psycopg.Error) -> NoReturn:

@@ -23,7 +23,7 @@ _FIRST = "agents"
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What is, or would be, done: the tables that go to the nodes by tenant, and those that are copied to each."""
+    """A distribution, done or planned: the tables that go to the nodes by tenant, and those that are copied to each."""
 
     workers: int
     distributed: tuple[str, ...]
@@ -153,7 +153,7 @@ def _policy(policy: DictRow) -> sql.Composed:
 
 
 def _text(definition: str) -> sql.SQL:
-    """What PostgreSQL wrote itself, from its catalogue."""
+    """The statements that PostgreSQL itself wrote, from its catalogue."""
     return sql.SQL(definition)
 
 

@@ -30,7 +30,7 @@ current: ContextVar[RequestReads | None] = ContextVar("request_reads", default=N
 
 @contextmanager
 def of_request(seen: str) -> Iterator[RequestReads]:
-    """What is done in the block is one request's."""
+    """The reads and writes of the block are one request's."""
     reads = RequestReads(seen)
     token = current.set(reads)
     try:

@@ -43,8 +43,8 @@ async def is_pooled(conninfo: str, connection: psycopg.AsyncConnection[DictRow])
         mark = secrets.token_hex(8)
         marked = await _session(connection, "mark_session", {"mark": mark})
         for other in others:
-            held = await _session(other, "session")
-            if held["pid"] == marked["pid"] or held["mark"] == mark:
+            other_session = await _session(other, "session")
+            if other_session["pid"] == marked["pid"] or other_session["mark"] == mark:
                 return True
             if await _session(connection, "session") != marked:
                 return True

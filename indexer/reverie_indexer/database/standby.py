@@ -242,7 +242,7 @@ class Standby:
         return connection
 
     async def _lack(self, connection: StandbyConnection, position: str) -> Reason | None:
-        """What a standby lacks to be read at a position; None where it lacks nothing, perhaps after a moment."""
+        """Why a standby cannot be read at a position; None where it can, perhaps after a moment."""
         if _has(connection.replayed, position):
             return None
         time = asyncio.get_running_loop().time

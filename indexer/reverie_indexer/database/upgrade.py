@@ -62,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What this program brings: the schema of a fresh database, and the steps that lead to it, in order."""
+    """The schema that this program brings: that of a fresh database, and the steps that lead to it, in order."""
 
     schema: bytes
     jobs_schema: bytes

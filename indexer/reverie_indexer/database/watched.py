@@ -39,15 +39,15 @@ _NEXT_HOST_SECONDS = 4
 
 
 def connection_parameters(conninfo: str) -> dict[str, Any]:
-    """What is added to a connection string: limits of time, where it sets none. Raises psycopg.Error for what is none.
+    """The limits of time for a connection string that sets none. Raises psycopg.Error for a text that is none.
 
     Connecting is limited in seconds for each host and for each of its addresses.
     """
-    given = conninfo_to_dict(conninfo)
+    parameters = conninfo_to_dict(conninfo)
     defaults = dict(_DEFAULTS)
-    if "," in f"{given.get('host', '')}{given.get('hostaddr', '')}":
+    if "," in f"{parameters.get('host', '')}{parameters.get('hostaddr', '')}":
         defaults["connect_timeout"] = _NEXT_HOST_SECONDS
-    return {name: value for name, value in defaults.items() if name not in given}
+    return {name: value for name, value in defaults.items() if name not in parameters}
 
 
 class WatchedConnection(psycopg.AsyncConnection[DictRow]):

@@ -143,7 +143,7 @@ class EndpointClient:
             await self._watched(self._clock.sleep(wait))
 
     async def _watched(self, step: Awaitable[T]) -> T:
-        """What a step gives; the breaker is told where it ends the request."""
+        """The result of a step; the breaker is told where it ends the request."""
         try:
             return await step
         except EmbedderUnavailable:

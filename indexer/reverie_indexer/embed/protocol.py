@@ -1,4 +1,4 @@
-"""What every embedder promises. Light on purpose: importing it loads no model library."""
+"""The contract of every embedder. Light on purpose: importing it loads no model library."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Vector: TypeAlias = NDArray[np.float32]
 """One embedding: shape `(dimension,)`, float32, length 1 within rounding."""
 
 Role: TypeAlias = Literal["query", "passage"]
-"""What a text is to be: some models embed what is looked for otherwise than what is found."""
+"""The part of a text in a search: some models embed queries otherwise than passages."""
 
 Embedding: TypeAlias = Vector | EmbeddingRejected
-"""What becomes of one text: its vector, or, as a value and not raised, why it can never have one."""
+"""The vector of one text, or, as a value and not raised, why it can never have one."""
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -55,10 +55,10 @@ class CachedQueries:
     async def aclose(self) -> None:
         """Stop what is running, forget everything. The embedder itself stays open."""
         self._closed = True
-        running = list(self._running.values())
-        for task in running:
+        tasks = list(self._running.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._vectors.clear()
 
     async def _ask(self, text: str) -> Vector:

@@ -109,9 +109,9 @@ class BatchWorker:
         with self._taking:
             while self._waiting:
                 following = self._waiting[0]
-                own = max(self._limits.tokens_of(text) for text in following.texts)
-                texts, tokens = count + len(following.texts), max(longest, own)
-                apart = count * longest + len(following.texts) * own + _TOKENS_A_CALL
+                following_longest = max(self._limits.tokens_of(text) for text in following.texts)
+                texts, tokens = count + len(following.texts), max(longest, following_longest)
+                apart = count * longest + len(following.texts) * following_longest + _TOKENS_A_CALL
                 most = min(self._limits.padded_tokens, apart)
                 if taken and (texts > self._limits.texts or texts * tokens > most):
                     break

@@ -1,1 +1,1 @@
-"""What the database keeps of each document: its versions, its passages, their terms and vectors."""
+"""The parts of a document in the database: its versions, its passages, their terms and vectors."""

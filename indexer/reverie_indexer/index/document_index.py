@@ -48,7 +48,7 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class KnownPassages:
-    """What the index has of a file: how often each passage, by hash, and which of them wait for their vectors."""
+    """The passages of a file in the index: how often each, by hash, and which of them wait for their vectors."""
 
     counts: Mapping[bytes, int]
     waiting: Collection[bytes]
@@ -64,7 +64,7 @@ class Unread(Exception):
 async def known_passages(
     connection: Connection, tenant_id: str, document_ids: Sequence[int]
 ) -> dict[int, KnownPassages]:
-    """What the index has of the present texts of some files, by their ids."""
+    """The indexed passages of the present texts of some files, by the files' ids."""
     params = {"tenant_id": tenant_id, "document_ids": list(document_ids)}
     rows = await (await connection.execute(SQL["known_passages"], params)).fetchall()
     return {row["document_id"]: KnownPassages(Counter(row["hashes"]), frozenset(row["waiting"] or ())) for row in rows}
@@ -94,8 +94,8 @@ async def replace_chunks(
     added: list[Passage] = []
     moved: list[dict[str, int]] = []
     for passage in passages:
-        if same := by_hash[passage.sha256]:
-            row, chunk = same.pop(), passage.chunk
+        if equal_rows := by_hash[passage.sha256]:
+            row, chunk = equal_rows.pop(), passage.chunk
             # Of a long file almost all stay where they are: told without a dictionary for each.
             if _PLACE_OF(row) != (chunk.ordinal, chunk.start_line, chunk.end_line, chunk.char_start, chunk.char_end):
                 moved.append({"chunk_id": row["chunk_id"], **_position(passage)})

@@ -7,7 +7,6 @@ works inside the caller's transaction, which holds the lock of the slice.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -19,6 +18,7 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import document_index, transcript
+from reverie_indexer.index.difference import difference
 from reverie_indexer.index.document_index import IndexedFile
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.text.analyse import spoken_date
@@ -26,7 +26,6 @@ from reverie_indexer.text.chunk import chunk, context_line
 from reverie_indexer.text.passages import Rules, passage_of
 
 SQL = Queries(__file__)
-_POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +91,21 @@ async def index_episode(
     }
     row = await (await connection.execute(SQL["open_document"], params)).fetchone()
     file = IndexedFile(place, slice_, (row or {})["document_id"], entry.path, "episodic")
-    by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
-    for present in reversed(await (await connection.execute(SQL["chunks_of_episodes"], params)).fetchall()):
-        by_hash[bytes(present["passage_sha256"])].append(present)
-    added: list[Passage] = []
-    moved: list[dict[str, int]] = []
-    for passage in passages:
-        if not (same := by_hash[passage.sha256]):
-            added.append(passage)
-            continue
-        known, position = same.pop(), {name: getattr(passage.chunk, name) for name in _POSITION}
-        if position != {name: known[name] for name in _POSITION}:
-            moved.append({"chunk_id": known["chunk_id"], **position})
-    removed = [gone for rows in by_hash.values() for gone in rows]
-    await _remove(connection, place.tenant_id, slice_, removed)
-    if moved:
+    rows = await (await connection.execute(SQL["chunks_of_episodes"], params)).fetchall()
+    change = difference(passages, rows)
+    await _remove(connection, place.tenant_id, slice_, change.removed)
+    if change.moved:
         await connection.execute(
-            document_index.SQL["move_chunks"], {"tenant_id": place.tenant_id, "rows": Jsonb(moved)}
+            document_index.SQL["move_chunks"], {"tenant_id": place.tenant_id, "rows": Jsonb(change.moved)}
         )
     waiting = 0
-    if added:
-        waiting = await document_index.add_chunks(connection, file, added, [entry.at] * len(added), model_id=model_id)
-        terms = sum(passage.term_count for passage in added)
-        await document_index.count_chunks(connection, place.tenant_id, slice_.slice_id, len(added), terms)
-    return EpisodeIndexed(len(passages), len(passages) - len(added), waiting, removed)
+    if change.added:
+        waiting = await document_index.add_chunks(
+            connection, file, change.added, [entry.at] * len(change.added), model_id=model_id
+        )
+        terms = sum(passage.term_count for passage in change.added)
+        await document_index.count_chunks(connection, place.tenant_id, slice_.slice_id, len(change.added), terms)
+    return EpisodeIndexed(len(passages), len(passages) - len(change.added), waiting, change.removed)
 
 
 async def remove_episodes(

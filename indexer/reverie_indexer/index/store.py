@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file is to hold: its text, flags (None leaves them as they are) and the passages of the text."""
+    """The new content of a file: its text, flags (None leaves them as they are) and the passages of the text."""
 
     path: str
     text: str
@@ -162,8 +162,9 @@ async def write_document(
     if current is not None and unchanged and flags == Flags(current.enabled, current.sort_order):
         document_id, version, at = current.document_id, current.version, None
     else:
+        content = replace(content, enabled=flags.enabled, sort_order=flags.sort_order)
         document_id, version, at = await _add_version(
-            connection, place.tenant_id, slice_, current, content, flags, sha256, deleted=False
+            connection, place.tenant_id, slice_, current, content, sha256, deleted=False
         )
     file = IndexedFile(place, slice_, document_id, content.path)
     is_new = current is None
@@ -186,17 +187,8 @@ async def delete_document(
 ) -> int:
     """Remove a file from listings and search, and keep its history. Returns the version that marks the deletion."""
     content = Content(current.path, "", current.enabled, current.sort_order, by, reason, ())
-    flags = Flags(current.enabled, current.sort_order)
-    _, version, at = await _add_version(
-        connection,
-        place.tenant_id,
-        slice_,
-        current,
-        content,
-        flags,
-        hashlib.sha256(b"").digest(),
-        deleted=True,
-    )
+    sha256 = hashlib.sha256(b"").digest()
+    _, version, at = await _add_version(connection, place.tenant_id, slice_, current, content, sha256, deleted=True)
     file = IndexedFile(place, slice_, current.document_id, current.path)
     await replace_chunks(connection, file, (), at=at, model_id=None)
     return version
@@ -208,7 +200,6 @@ async def _add_version(
     slice_: Slice,
     current: Document | None,
     content: Content,
-    flags: Flags,
     sha256: bytes,
     *,
     deleted: bool,
@@ -218,8 +209,8 @@ async def _add_version(
         "slice_id": slice_.slice_id,
         "path": content.path,
         "note_day": note_date(content.path),
-        "enabled": flags.enabled,
-        "sort_order": flags.sort_order,
+        "enabled": content.enabled,
+        "sort_order": content.sort_order,
         "deleted": deleted,
         "content": content.text,
         "size": len(content.text.encode()),

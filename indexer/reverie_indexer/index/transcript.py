@@ -8,7 +8,7 @@ Every function that takes a connection works inside the caller's transaction, wh
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,11 +19,11 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import document_index
+from reverie_indexer.index.difference import difference
 from reverie_indexer.index.document_index import IndexedFile
 from reverie_indexer.model import Passage, Place
 
 SQL = Queries(__file__)
-_POSITION = ("ordinal", "start_line", "end_line", "char_start", "char_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,6 @@ class Indexed:
     reused: int
     waiting: int
     removed: Sequence[DictRow]
-
-
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    """`added` are new passages, `moved` the new positions of chunks that stay, `removed` the rows without a passage."""
-
-    added: list[Passage]
-    moved: list[dict[str, int]]
-    removed: list[DictRow]
 
 
 async def open_transcript(
@@ -117,10 +108,10 @@ async def replace_messages(
             added_ordinals = free - last - 1
             await connection.execute(SQL["make_room"], {**_key(file), "seq": message.seq, "by": added_ordinals})
             shift += added_ordinals
-        difference = _difference(passages, present, shift_before)
-        added += [(passage, message.at) for passage in difference.added]
-        moved += difference.moved
-        removed += difference.removed
+        change = difference(passages, present, shift=shift_before)
+        added += [(passage, message.at) for passage in change.added]
+        moved += change.moved
+        removed += change.removed
     if removed:
         ids = [row["chunk_id"] for row in removed]
         await document_index.remove_chunks(connection, file.place.tenant_id, file.slice_.slice_id, ids)
@@ -185,24 +176,6 @@ async def _rows_of(connection: Connection, file: IndexedFile, seqs: Sequence[int
     for row in await cursor.fetchall():
         rows[row["start_line"]].append(row)
     return rows
-
-
-def _difference(passages: Iterable[Passage], present: Sequence[DictRow], shift: int) -> _Difference:
-    """The difference between the passages of one message and its rows, whose ordinals grew by `shift` since."""
-    by_hash: defaultdict[bytes, list[DictRow]] = defaultdict(list)
-    for row in reversed(present):
-        by_hash[bytes(row["passage_sha256"])].append(row)
-    added: list[Passage] = []
-    moved: list[dict[str, int]] = []
-    for passage in passages:
-        if not (same := by_hash[passage.sha256]):
-            added.append(passage)
-            continue
-        row = same.pop()
-        position = {name: getattr(passage.chunk, name) for name in _POSITION}
-        if position != {name: row[name] + (shift if name == "ordinal" else 0) for name in _POSITION}:
-            moved.append({"chunk_id": row["chunk_id"], **position})
-    return _Difference(added, moved, [row for rows in by_hash.values() for row in rows])
 
 
 async def _add(

@@ -36,7 +36,7 @@ class Pending:
 
     @property
     def passage_text(self) -> str:
-        """What the model embeds."""
+        """The text that the model embeds."""
         return embedded_text(self.context, self.text)
 
 

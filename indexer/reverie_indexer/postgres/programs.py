@@ -45,7 +45,7 @@ def program(name: str) -> Path:
 async def dump(conninfo: str, options: Sequence[str], began: Began) -> AsyncIterator[bytes]:
     """The pieces of what pg_dump writes of a database in its custom format; SetupError when it fails."""
     command = ["--format=custom", "--verbose", "--no-password", *options]
-    async with _running("pg_dump", command, conninfo, began) as process:
+    async with _program("pg_dump", command, conninfo, began) as process:
         assert process.stdout is not None
         while piece := await process.stdout.read(_PIECE):
             yield piece
@@ -59,7 +59,7 @@ async def restore(
     is_old = server_version < _TRANSACTION_TIMEOUT_SINCE
     command = [*([] if is_old else ["--exit-on-error"]), "--verbose", "--no-password", *options]
     bears = _TRANSACTION_TIMEOUT if is_old else None
-    async with _running("pg_restore", command, conninfo, began, bears) as process:
+    async with _program("pg_restore", command, conninfo, began, bears) as process:
         assert process.stdin is not None
         # A program that has failed reads no more, and then says why.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -106,7 +106,7 @@ async def copy_cluster(conninfo: str, directory: Path) -> None:
     """
     options = ["--format=tar", "--compress=client-gzip:1", "--wal-method=stream", "--checkpoint=fast"]
     command = [f"--pgdata={directory}", *options, "--label=reverie", "--no-password"]
-    async with _running("pg_basebackup", command, conninfo, lambda _: None):
+    async with _program("pg_basebackup", command, conninfo, lambda _: None):
         pass
 
 
@@ -124,7 +124,7 @@ async def check_copy(directory: Path) -> None:
 
 
 @asynccontextmanager
-async def _running(
+async def _program(
     name: str, options: Sequence[str], conninfo: str, began: Began, bears: str | None = None
 ) -> AsyncIterator[Process]:
     """A program at work, which ends before the block's caller goes on; killed where the block fails.
@@ -135,10 +135,10 @@ async def _running(
     listening = asyncio.create_task(_listen(process, began))
     try:
         yield process
-        errors, said = await listening
+        errors, output = await listening
         serious = [each for each in errors if bears is None or bears not in each]
         if await process.wait() and (serious or not errors):
-            first = serious[0].strip() if serious else error_line(said)
+            first = serious[0].strip() if serious else error_line(output)
             raise SetupError(f"{name} failed: {first or f'exit status {process.returncode}'}")
     finally:
         await _end(process)

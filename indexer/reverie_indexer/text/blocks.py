@@ -92,7 +92,7 @@ def without_titles(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def kept_after_edit(text: str, before: str, blocks: Sequence[Block]) -> Kept:
-    """What an edited text keeps of the blocks, with or without titles, of the text `before`; linear in the texts."""
+    """The blocks of the text `before`, with or without titles, that an edited text keeps; linear in the texts."""
     count = _count_kept(text, before, blocks)
     titled = _titled(text, blocks[:count])
     return Kept(titled, blocks[count].start) if titled else NOTHING_KEPT

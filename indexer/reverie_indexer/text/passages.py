@@ -34,8 +34,8 @@ class Rules:
 
     def of_agent(self, settings: Mapping[str, Any]) -> Rules:
         """These rules with those on top that the agent sets itself."""
-        own = {name: settings[name] for name in ("chunk_max_chars", "language") if name in settings}
-        return replace(self, **own)
+        changes = {name: settings[name] for name in ("chunk_max_chars", "language") if name in settings}
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def delays_of(settings: Settings) -> Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageDependencies:
-    """What the stages are wired over. `now` gives the time, with its zone: a year can be simulated."""
+    """The parts that all stages are wired over. `now` gives the time, with its zone: a year can be simulated."""
 
     settings: Settings
     database: Database
@@ -163,13 +163,13 @@ def backup_health(
 async def _forget_session(
     now: Callable[[], datetime], connection: Connection, place: Place, slice_: Slice, session_key: int
 ) -> None:
-    """What a session states alone goes with it, and the turns that were made for it."""
+    """Forget the facts that a session alone states, and the turns that were made for it."""
     await forget_session(now, connection, place, slice_, session_key)
     await forget_turns_of_session(connection, place.tenant_id, session_key)
 
 
 async def _follow_change(settings: Settings, connection: Connection, place: Place, changes: Sequence[Change]) -> None:
-    """What follows from a change of a place, in its transaction: facts are read, and SOUL.md is due at some time."""
+    """Defer the work after a change of a place, in its transaction: facts are read, and SOUL.md is due at some time."""
     delays = delays_of(settings)
     await defer_facts(delays, connection, place)
     await count_writes(settings.soul_every_writes, delays, connection, place, changes)

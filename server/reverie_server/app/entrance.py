@@ -52,11 +52,11 @@ def admission_limits(settings: Settings) -> AdmissionLimits:
     """How many requests are at work at once. More than there are database connections would wait for one of those."""
     processors = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
     usual = max(1, min(settings.pool_size, max(_MIN_IN_FLIGHT, _IN_FLIGHT_PER_PROCESSOR * (processors or 1))))
-    running = settings.max_in_flight or usual
-    per_key = settings.max_in_flight_per_key or max(1, running - max(1, running // 8))
+    max_running = settings.max_in_flight or usual
+    per_key = settings.max_in_flight_per_key or max(1, max_running - max(1, max_running // 8))
     return AdmissionLimits(
-        running=running,
-        running_per_key=min(running, per_key),
+        running=max_running,
+        running_per_key=min(max_running, per_key),
         waiting=settings.max_waiting,
         answer_seconds=settings.max_answer_seconds,
     )

@@ -34,7 +34,7 @@ async def open_forgotten_log(settings: Settings, database: Database) -> Forgotte
 
 
 def note_revoked(log: ForgottenLog | None) -> Callable[[Connection, str], Awaitable[None]] | None:
-    """What adds a key that is revoked to the log, where there is one."""
+    """The function that adds a revoked key to the log, where there is one."""
     if log is None:
         return None
 

@@ -32,7 +32,7 @@ _READY, _DEMAND = b"r", b"d"
 
 
 class Link:
-    """What a child says to its supervisor."""
+    """The line on which a child reports to its supervisor."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)

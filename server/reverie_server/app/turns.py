@@ -28,7 +28,7 @@ from reverie_server.text.tokens import CountTokens
 
 @dataclass(frozen=True, slots=True)
 class TurnDependencies:
-    """What turns are wired over."""
+    """The parts that turns are wired over."""
 
     database: Database
     gate: Gate
@@ -42,7 +42,7 @@ class TurnDependencies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WiredTurns:
-    """What makes prompts, answers with them, and compacts sessions."""
+    """The parts that make prompts, answer with them, and compact sessions."""
 
     turns: Turns
     turn_log: TurnLog

@@ -1,4 +1,4 @@
-"""What a server or a worker sees to beside its work, for as long as it runs."""
+"""Upkeep: the tasks of a server or a worker beside its work, for as long as it runs."""
 
 from __future__ import annotations
 

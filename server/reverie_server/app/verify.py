@@ -27,7 +27,7 @@ _RESULTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was restored, and how many searches by words found the passage that they were made of."""
+    """The counts of a restored database, and how many searches by words found the passage that they were made of."""
 
     manifest: Manifest
     searches: int

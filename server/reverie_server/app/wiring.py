@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -42,8 +42,9 @@ from reverie_server.facts.view import FactView
 from reverie_server.facts.votes import FactVotes
 from reverie_server.files.files import Workspace
 from reverie_server.files.keyword_search import KeywordSearch
+from reverie_server.forgettable import Forgettable
 from reverie_server.forgetting.clear import Clearing
-from reverie_server.forgetting.forget import Forgetting
+from reverie_server.forgetting.forget import Forgetting, ForgettingDependencies
 from reverie_server.forgetting.owners import Owners
 from reverie_server.forgetting.receipts import Receipts
 from reverie_server.forgetting.said import SaidForgetting
@@ -74,7 +75,7 @@ RECALLS_PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What everything else is wired over: files, search, sessions and who may use them."""
+    """The parts that everything else is wired over: files, search, sessions and who may use them."""
 
     pipeline: Pipeline
     search: Search
@@ -121,11 +122,8 @@ def assemble(
     injector = Injector(core.search, core.count_tokens, core.recalls)
     turns = _turns(settings, database, core, injector, now)
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
-    selection = Selection(database, core.search, core.tombstones, now)
     stores = consolidation.stores
-    forgetting = Forgetting(database, pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log, now)
-    unmet_requests = UnmetRequests(database)
-    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models, unmet_requests).listen
+    forgetting = _forgetting(database, models, core, stores, forgotten_log, now)
     return Runtime(
         settings=settings,
         database=database,
@@ -145,7 +143,7 @@ def assemble(
         tombstones=core.tombstones,
         forgetting=forgetting,
         receipts=Receipts(database),
-        unmet_requests=unmet_requests,
+        unmet_requests=UnmetRequests(database),
         clearing=Clearing(database, stores, forgotten_log),
         keys=Keys(database, note_revoked(forgotten_log)),
         browser_sessions=BrowserSessions(database),
@@ -241,6 +239,27 @@ def _consolidation(
             read_facts=stand_ins.read_facts,
         )
     )
+
+
+def _forgetting(
+    database: Database,
+    models: ModelSlot,
+    core: _Core,
+    stores: Sequence[Forgettable],
+    forgotten_log: ForgottenLog | None,
+    now: Callable[[], datetime],
+) -> Forgetting:
+    """Forgetting on request, and of what people ask to forget in their conversations."""
+    selection = Selection(database, core.search, core.tombstones, now)
+    forgetting = Forgetting(
+        ForgettingDependencies(
+            database, core.pipeline, selection, core.tombstones, stores, core.sessions, forgotten_log
+        ),
+        now=now,
+    )
+    unmet_requests = UnmetRequests(database)
+    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models, unmet_requests).listen
+    return forgetting
 
 
 def _facts(settings: Settings, database: Database, core: _Core, stand_ins: _StandIns) -> KnownFacts:

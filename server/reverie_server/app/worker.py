@@ -77,8 +77,8 @@ async def _work_off_quarantine(settings: Settings, link: Link) -> None:
     ):
         link.ready()
         jobs = runtime.consolidation
-        running = run_quarantined(runtime.database, jobs.queue, jobs.runner)
-        await _until_first_ends([asyncio.create_task(running, name="quarantine"), _watch(runtime, threads)])
+        quarantine = run_quarantined(runtime.database, jobs.queue, jobs.runner)
+        await _until_first_ends([asyncio.create_task(quarantine, name="quarantine"), _watch(runtime, threads)])
     leave_threads(threads)
 
 

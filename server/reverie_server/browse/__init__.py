@@ -1,1 +1,1 @@
-"""What people read: a passage with its surroundings, sources, episodes."""
+"""The memory as people read it: a passage with its surroundings, sources, episodes."""

@@ -28,7 +28,7 @@ class Conversations:
         self._database = database
 
     async def page(
-        self, principal: Principal, wanted: SessionFilter, *, before: tuple[datetime, int] | None, limit: int
+        self, principal: Principal, filters: SessionFilter, *, before: tuple[datetime, int] | None, limit: int
     ) -> list[Session]:
         """A page of sessions, the one changed last first, after the one of a time and a key."""
         before_at, before_key = before or (None, None)
@@ -36,8 +36,8 @@ class Conversations:
             "tenant_id": principal.tenant_id,
             "agent_id": principal.agent_id,
             "owner_key": principal.owner_key,
-            "state": wanted.state,
-            "since": wanted.since,
+            "state": filters.state,
+            "since": filters.since,
             "before_at": before_at,
             "before_key": before_key,
             "limit": limit,

@@ -1,4 +1,4 @@
-"""What happens to a memory, as it happens: turns, reports of nights, and the state of its jobs. Never a text of it."""
+"""The events of a memory, as they happen: turns, reports of nights, and the state of its jobs. Never a text of it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class EventFeed:
         self._jobs: Mapping[str, Any] | None = None
 
     async def new(self) -> list[Event]:
-        """What has happened since the last time, the oldest first; counts of jobs where they are others."""
+        """The events since the last time, the oldest first; counts of jobs where they are others."""
         principal = self._principal
         whose = {"tenant_id": principal.tenant_id, "agent_id": principal.agent_id, "owner_key": principal.owner_key}
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:

@@ -14,7 +14,7 @@ SQL = Queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What an agent has of an owner: files, messages, episodes and facts that hold, by tier, and conversations.
+    """An owner's memory with an agent: files, messages, episodes and facts that hold, by tier, and conversations.
 
     `updated_at` is when a file or a conversation of theirs last changed.
     """

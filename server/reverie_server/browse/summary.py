@@ -1,4 +1,4 @@
-"""What there is of a memory in numbers: how much, how far it can be trusted, and what waits for a person."""
+"""A memory in numbers: how much there is, how far it can be trusted, and what waits for a person."""
 
 from __future__ import annotations
 

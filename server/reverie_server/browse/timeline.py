@@ -54,7 +54,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class DaysWanted:
+class DayFilter:
     """Which days: before a time and not before another, and of which kinds of events something is told."""
 
     since: datetime
@@ -69,15 +69,15 @@ class Timeline:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, principal: Principal, place: Place, wanted: DaysWanted, zone: str, limit: int) -> list[Day]:
+    async def page(self, principal: Principal, place: Place, day_filter: DayFilter, zone: str, limit: int) -> list[Day]:
         """The days on which something happened, the newest first, at most `limit`."""
         params: dict[str, Any] = {
             "tenant_id": principal.tenant_id,
             "owner_key": principal.owner_key,
             "zone": zone,
-            "since": wanted.since,
-            "before": wanted.before,
-            "kinds": list(wanted.kinds),
+            "since": day_filter.since,
+            "before": day_filter.before,
+            "kinds": list(day_filter.kinds),
             "limit": limit,
             "each": MAX_ENTRIES,
             "characters": _CHARACTERS,
@@ -97,7 +97,7 @@ class Timeline:
                     counts[row["kind"]] = row["count"]
                     if row["kind"] == "conversation":
                         counts["messages"] = row["total"]
-                if wanted.has_entries:
+                if day_filter.has_entries:
                     for row in await (await connection.execute(SQL["entries"], params)).fetchall():
                         days[row.pop("starts")].entries.append(TimelineEntry(**{**row, "text": row["text"] or ""}))
         return list(days.values())

@@ -63,19 +63,19 @@ class StoredTurns:
     ) -> list[StoredTurn]:
         """A page of turns, newest first, of one session or of all; with the texts of their memories."""
         before_at, before_id = before or (None, None)
-        wanted = {"session_id": session_id, "turn_id": None, "before_at": before_at, "before_id": before_id}
-        return await self._read(principal, {**wanted, "limit": limit})
+        filters = {"session_id": session_id, "turn_id": None, "before_at": before_at, "before_id": before_id}
+        return await self._read(principal, {**filters, "limit": limit})
 
     async def one(self, principal: Principal, turn_id: str) -> StoredTurn:
         """The turn of an id; NotFound."""
-        wanted = {"session_id": None, "turn_id": turn_id, "before_at": None, "before_id": None, "limit": 1}
-        for turn in await self._read(principal, wanted):
+        filters = {"session_id": None, "turn_id": turn_id, "before_at": None, "before_id": None, "limit": 1}
+        for turn in await self._read(principal, filters):
             return turn
         raise NotFound(f"there is no turn {turn_id!r}")
 
-    async def _read(self, principal: Principal, wanted: Mapping[str, Any]) -> list[StoredTurn]:
+    async def _read(self, principal: Principal, filters: Mapping[str, Any]) -> list[StoredTurn]:
         params = {
-            **wanted,
+            **filters,
             "tenant_id": principal.tenant_id,
             "agent_id": principal.agent_id,
             "owner_key": principal.owner_key,

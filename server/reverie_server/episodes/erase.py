@@ -113,9 +113,9 @@ async def survey(
     matching = MatchingEpisodes()
     for episode, _ in await _matching_episodes(connection, tenant_id, slice_ids, forgotten):
         matching.episode_ids.append(episode.episode_id)
-        held = [text for text in forgotten.texts if _holds(episode, text)]
-        matching.texts.update((episode.path, text) for text in held)
-        matching.stretches |= set(await asyncio.to_thread(Targets(held).stretches_in, episode.summary))
+        contained = [text for text in forgotten.texts if _contains(episode, text)]
+        matching.texts.update((episode.path, text) for text in contained)
+        matching.stretches |= set(await asyncio.to_thread(Targets(contained).stretches_in, episode.summary))
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "episode_ids": matching.episode_ids}
     rows = await (await connection.execute(SQL["passages"], params)).fetchall()
     matching.passages = sum(any(is_in(row["text"], text) for text in forgotten.texts) for row in rows)
@@ -147,7 +147,7 @@ async def erase_texts(
             )
         else:
             text = await asyncio.to_thread(without, episode, forgotten.texts)
-        if text is None or any(_holds(_as(episode, text), one) for one in forgotten.texts):
+        if text is None or any(_contains(_as(episode, text), one) for one in forgotten.texts):
             await remove(connection, place.tenant_id, slice_, [episode.episode_id])
             continue
         params = {
@@ -194,7 +194,7 @@ def _as(episode: Episode, text: EpisodeText) -> Episode:
     return replace(episode, summary=text.summary, abstract=text.abstract, key_topics=text.key_topics)
 
 
-def _holds(episode: Episode, text: str) -> bool:
+def _contains(episode: Episode, text: str) -> bool:
     return any(is_in(part, text) for part in (episode.summary, episode.abstract, *episode.key_topics))
 
 
@@ -215,5 +215,5 @@ async def _matching_episodes(
     return [
         (episode, is_of_changed)
         for is_of_changed, episode in found
-        if is_of_changed or any(_holds(episode, text) for text in forgotten.texts)
+        if is_of_changed or any(_contains(episode, text) for text in forgotten.texts)
     ]

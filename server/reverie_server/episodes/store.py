@@ -37,7 +37,7 @@ _ID = re.compile(r"(?:ep-)?([1-9][0-9]{0,17})")
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """What the messages of a session from one number to another come to.
+    """The summary of the messages of a session from one number to another.
 
     `method` is how it was summarised; `fallback` why a configured model was not used, which is then asked again
     (`attempts` times so far). `ended_at` is when its last message was said. From `expires_at` on it is not there.
@@ -71,12 +71,12 @@ class Episode:
 
     @property
     def path(self) -> str:
-        """What a passage of it names as its source."""
+        """The path that its passages name as their source."""
         return path_of(self.session_id, self.through_seq)
 
 
 def path_of(session_id: str, through_seq: int) -> str:
-    """What a passage of an episode names as its source. No file has such a path and the tier `episodic`."""
+    """The path that passages of an episode name as their source. No file has such a path and the tier `episodic`."""
     return f"episodes/{session_id}/{through_seq}"
 
 

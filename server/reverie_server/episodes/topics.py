@@ -153,11 +153,11 @@ def _note_word(word: str, empty: frozenset[str], found: _Found) -> None:
         found.small.add(fold(word))
     elif _has_no_case(word):
         is_hangul = re.match(f"[{_HANGUL}]", word) is not None
-        own = _PARTICLES.sub("", word) if is_hangul and len(word) > 2 else word
+        stem = _PARTICLES.sub("", word) if is_hangul and len(word) > 2 else word
         if is_hangul and _VERB.search(word):
             return
-        if len(own) >= 2 and bare(own) not in empty and bare(word) not in empty and not own.isnumeric():
-            found.note(own)
+        if len(stem) >= 2 and bare(stem) not in empty and bare(word) not in empty and not stem.isnumeric():
+            found.note(stem)
 
 
 def _note_phrase(phrase: Sequence[str], empty: frozenset[str], found: _Found, *, begins: bool) -> None:

@@ -30,7 +30,7 @@ _RESOLUTION: tuple[Scope, ...] = ("personal", "team", "global")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What is common to all writes of one file. `if_version` as in `Change`."""
+    """The fields of any write of a file. `if_version` as in `Change`."""
 
     path: str
     by: str

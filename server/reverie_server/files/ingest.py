@@ -25,7 +25,7 @@ CHARS_PER_WRITE = 262_144
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What indexing a folder did, in files; `chunks` are those of the files written, `pending` lack vectors yet."""
+    """The counts of indexing a folder, in files; `chunks` are of the files written, `pending` lack vectors yet."""
 
     new: int
     changed: int
@@ -131,7 +131,7 @@ class _Reading:
     skipped: dict[str, str]
 
     def text(self, path: str) -> str | None:
-        """What is to be indexed of a file; None when it cannot be."""
+        """The text of a file that is to be indexed; None when it cannot be."""
         try:
             return self.without_forgotten(read_memory(self.root, path, max_bytes=self.max_bytes))
         except ReverieError as error:

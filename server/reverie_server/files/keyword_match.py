@@ -42,7 +42,7 @@ class KeywordHit:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is looked for: case-folded words, and of scripts without spaces what has to stand somewhere in a run."""
+    """The terms of a query: case-folded words, and of scripts without spaces the parts to find somewhere in a run."""
 
     words: frozenset[str]
     parts: frozenset[str]
@@ -72,7 +72,7 @@ def terms_of(query: str) -> Terms:
 
 
 def score_of(path: str, terms: int) -> float:
-    """What a line of the file with so many distinct terms counts: their number times the weight of the file."""
+    """The score of a line of the file with `terms` distinct terms: their number times the weight of the file."""
     weight = WEIGHTS.get(path, FOLDER_WEIGHT if path.startswith(FOLDER) else OTHER_WEIGHT)
     return round(weight * terms, 6)
 

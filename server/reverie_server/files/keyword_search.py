@@ -69,11 +69,13 @@ class KeywordSearch:
             if not terms.count:
                 return KeywordOutcome(0, [])
             visible = await visible_slices(connection, principal.tenant_id, principal.agent_id, principal.owner_key)
-            own = [s for s in visible if scope in (None, scope_of(s.agent_id, s.owner_key))]
-            hits = await self._search(connection, principal.tenant_id, own, terms, hidden=(), max_files=self._max_files)
+            own_slices = [s for s in visible if scope in (None, scope_of(s.agent_id, s.owner_key))]
+            hits = await self._search(
+                connection, principal.tenant_id, own_slices, terms, hidden=(), max_files=self._max_files
+            )
             left = self._max_files - len({hit.path for hit in hits})
             if principal.leader_agent_id is not None and scope in (None, "team") and left:
-                own_ids = [s.slice_id for s in own]
+                own_ids = [s.slice_id for s in own_slices]
                 hidden = await store.paths_hidden_by(connection, principal.tenant_id, own_ids)
                 # What the leader shares; never what is personal there.
                 visible = await visible_slices(connection, principal.tenant_id, principal.leader_agent_id, None)

@@ -1,4 +1,4 @@
-"""What a snapshot is: which files it holds, its manifest, how it is written and what may be taken out of one.
+"""The format of a snapshot: which files it holds, its manifest, how it is written and what may be taken out of one.
 
 No database. Reading and writing block: call them in a thread.
 """
@@ -35,7 +35,7 @@ class ManifestFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a snapshot says of itself. An import needs version and files; the rest is for people."""
+    """The manifest of a snapshot. An import needs version and files; the rest is for people."""
 
     version: Annotated[int, Field(ge=1, le=10_000, strict=True)]
     exported_at: str = ""
@@ -57,13 +57,13 @@ class SnapshotFile:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What may be taken out of an archive: path → text, and path → why not for everything else in it."""
+    """The files that may be taken out of an archive, path → text, and path → why not for everything else in it."""
 
     files: Mapping[str, str]
     skipped: Mapping[str, str]
 
 
-def holds(path: str) -> bool:
+def is_snapshot_path(path: str) -> bool:
     """Whether a snapshot holds files of this path. `snapshots.sql` says the same of what is exported."""
     return path in CORE_FILES or (path.startswith(FOLDER) and path.endswith(".md"))
 
@@ -122,7 +122,7 @@ class Writer:
 
 
 def read_snapshot(file: BinaryIO, limits: Limits, *, max_file_bytes: int) -> Snapshot:
-    """What an archive brings: every file that its manifest names and a snapshot holds, or nothing at all.
+    """The content of an archive: every file that its manifest names and a snapshot holds, or nothing at all.
 
     Every entry is unpacked within the limits and checked, whether or not it is then taken. Skipped with its reason
     is what a snapshot does not hold, and what the manifest does not name. Raises NotAnArchive, PayloadTooLarge for
@@ -175,7 +175,7 @@ def _why_not(path: str, named: Mapping[str, ManifestFile]) -> str | None:
     """Why an entry is not taken, or None."""
     if path.endswith("/"):
         return "a directory"
-    if not holds(path):
+    if not is_snapshot_path(path):
         return "not a file that a snapshot holds"
     if path not in named:
         return "the manifest does not name it"

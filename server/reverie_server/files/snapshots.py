@@ -68,7 +68,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What an import makes of one file. `before` is None where there was none."""
+    """The change of one file by an import. `before` is None where there was none."""
 
     path: str
     before: Digest | None
@@ -224,7 +224,7 @@ class Snapshots:
         return len(files)
 
     async def _read(self, place: Place, file: BinaryIO) -> Snapshot:
-        """What the archive brings to this place, without what was forgotten there."""
+        """The texts that the archive brings to this place, without those that were forgotten there."""
         text_filter = await self._without_forgotten(place)
 
         def read() -> Snapshot:

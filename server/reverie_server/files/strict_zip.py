@@ -42,7 +42,7 @@ class NotAnArchive(ReverieError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an archive may hold; sizes in bytes, those of entries as they are unpacked."""
+    """The limits of an archive; sizes in bytes, those of entries as they are unpacked."""
 
     max_entries: int = 500
     max_entry_bytes: int = 1024 * 1024

@@ -62,13 +62,13 @@ class ForgettableFiles(Forgettable):
     ) -> Findings:
         """Rewrite the history; purge index and cache. Raises Superseded where a file holds a text again."""
         tenant_id = place.tenant_id
-        own = await own_slices(connection, place, with_past=True)
+        slice_ids = await own_slices(connection, place, with_past=True)
         rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
         targets = Targets(forgotten.texts)
         versions: Counter[tuple[str, str]] = Counter()
         hashes: set[bytes] = set()
         count = 0
-        async for row, texts in _holding_versions(connection, tenant_id, own, forgotten.texts, targets):
+        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, targets):
             if row["is_present"]:
                 raise Superseded("the text came back")
             count += 1
@@ -86,7 +86,7 @@ class ForgettableFiles(Forgettable):
             }
             await connection.execute(SQL["rewrite_version"], params)
             await forget_lines(connection, tenant_id, row["document_id"], row["content"], forgotten.texts)
-        passages = await _holding_passages(connection, tenant_id, own, forgotten.texts, targets)
+        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, targets)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
         await purge_chunks(connection, tenant_id, passages)
         counts = _Counts(count, len(passages), embeddings)
@@ -190,8 +190,8 @@ async def _holding_versions(
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
         async for row in cursor:
-            if held := await isolated(targets.found_in, row["content"], chars=len(row["content"])):
-                yield row, held
+            if contained := await isolated(targets.found_in, row["content"], chars=len(row["content"])):
+                yield row, contained
 
 
 async def _holding_passages(

@@ -47,27 +47,35 @@ class Receipt:
     receipt_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ForgettingDependencies:
+    """The parts by which forgetting finds statements, and the stores that it takes them out of.
+
+    Without a `forgotten_log` nothing is noted for restoring.
+    """
+
+    database: Database
+    pipeline: Pipeline
+    selection: Selection
+    tombstones: Tombstones
+    stores: Sequence[Forgettable]
+    sessions: Sessions
+    forgotten_log: ForgottenLog | None = None
+
+
 class Forgetting:
     """Removes statements from the memory of a place for good, store after store."""
 
     def __init__(
-        self,
-        database: Database,
-        pipeline: Pipeline,
-        selection: Selection,
-        tombstones: Tombstones,
-        stores: Sequence[Forgettable],
-        sessions: Sessions,
-        forgotten_log: ForgottenLog | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, dependencies: ForgettingDependencies, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        self._database = database
-        self._pipeline = pipeline
-        self._selection = selection
-        self._tombstones = tombstones
-        self._stores = stores
-        self._sessions = sessions
-        self._forgotten_log = forgotten_log
+        self._database = dependencies.database
+        self._pipeline = dependencies.pipeline
+        self._selection = dependencies.selection
+        self._tombstones = dependencies.tombstones
+        self._stores = dependencies.stores
+        self._sessions = dependencies.sessions
+        self._forgotten_log = dependencies.forgotten_log
         self._now = now
 
     async def forget(
@@ -120,7 +128,7 @@ class Forgetting:
         _, stretches = await self._survey(place, texts)
         together = await self._with_remnants(place, _longest_first(stretches, texts))
         receipt, _ = await self._survey(place, together)
-        return replace(receipt, items=_shown(receipt.items, selected, stretches))
+        return replace(receipt, items=_listed(receipt.items, selected, stretches))
 
     async def _remove(self, grant: Grant, place: Place, selected: Statements, kind: ReceiptKind) -> Receipt:
         receipts: list[Receipt] = []
@@ -131,7 +139,7 @@ class Forgetting:
         return _together(receipts)
 
     async def _survey(self, place: Place, texts: Sequence[str]) -> tuple[Receipt, list[str]]:
-        """What the stores hold of the texts; and the parts that go with them, as they stand."""
+        """Where the stores hold the texts; and the parts that go with them, as they stand."""
         forgotten = Forgotten(texts)
         survey: list[Findings] = []
         stretches: dict[str, None] = {}
@@ -232,7 +240,7 @@ class _Erasure:
         of_files = receipt.removed["document"]
         of_files = replace(of_files, passages=max(self.meant.passages, of_files.passages))
         receipt = replace(receipt, removed={**receipt.removed, "document": of_files}, tombstones=count)
-        items = _shown(receipt.items, self.meant.selected, self.meant.stretches)
+        items = _listed(receipt.items, self.meant.selected, self.meant.stretches)
         stored = NewReceipt(
             self.meant.author,
             self.meant.kind,
@@ -249,7 +257,7 @@ class _Erasure:
             await self.log.note_texts(connection, self.place, texts, keyed)
 
 
-def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
+def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
     """The items as they stand, each with its id; where one is in a longer one of the same place, that one counts."""
     longer: dict[str, set[str]] = {}
     for item in items:
@@ -267,7 +275,7 @@ def _shown(items: Sequence[Item], selected: Statements, stretches: Collection[st
     for item in items:
         alone = item.versions - sum(versions.get((item.tier, item.path, other), 0) for other in longer[item.text])
         if alone > 0:
-            kept.append(replace(item, text=selected.shown.get(item.text, item.text), versions=alone))
+            kept.append(replace(item, text=selected.as_written.get(item.text, item.text), versions=alone))
     return [replace(item, id=f"{_prefix_of(item.text, selected)}.{number}") for number, item in enumerate(kept, 1)]
 
 

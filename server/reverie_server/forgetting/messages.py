@@ -47,12 +47,12 @@ class ForgettableMessages(Forgettable):
     ) -> Findings:
         """Rewrite the messages, and the summaries that stand for them; what they asked to forget is done by it."""
         texts = forgotten.texts
-        held = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
-        if held.found:
-            session_keys, seqs = zip(*held.found, strict=True)
+        matches = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
+        if matches.found:
+            session_keys, seqs = zip(*matches.found, strict=True)
             params = {"tenant_id": place.tenant_id, "session_keys": list(session_keys), "seqs": list(seqs)}
             await connection.execute(SQL["meet_requests"], params)
-        return _findings(held, texts)
+        return _findings(matches, texts)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
@@ -89,22 +89,22 @@ class ForgettableMessages(Forgettable):
         return count
 
 
-def _findings(held: session_erase.MessageMatches, texts: Sequence[str]) -> Findings:
+def _findings(matches: session_erase.MessageMatches, texts: Sequence[str]) -> Findings:
     items = [
         Item("message", path, text, True, count)
         for text in texts
-        for (path, message_text), count in sorted(held.messages.items())
+        for (path, message_text), count in sorted(matches.messages.items())
         if message_text == text
     ]
     return Findings(
         "message",
         items,
-        Removed(len(held.sessions), held.passages, held.count, 0) if held.count else None,
-        held.embeddings,
-        lines=held.lines,
-        stretches=sorted(held.stretches),
-        remnants=held.remnants,
-        messages=held.found,
+        Removed(len(matches.sessions), matches.passages, matches.count, 0) if matches.count else None,
+        matches.embeddings,
+        lines=matches.lines,
+        stretches=sorted(matches.stretches),
+        remnants=matches.remnants,
+        messages=matches.found,
     )
 
 

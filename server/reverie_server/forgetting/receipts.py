@@ -43,7 +43,7 @@ class StoredReceipt:
 
 @dataclass(frozen=True, slots=True)
 class NewReceipt:
-    """What a receipt is made of. The texts are counted, and keep a path that holds one out of it."""
+    """The data of a receipt. The texts are counted, and keep a path that holds one out of it."""
 
     by: str
     kind: ReceiptKind
@@ -89,9 +89,9 @@ async def add_receipt(connection: Connection, tenant_id: str, slice_id: int, rec
 async def _hide_paths(connection: Connection, tenant_id: str, slice_id: int, targets: Targets) -> None:
     params = {"tenant_id": tenant_id, "slice_id": slice_id}
     rows = await (await connection.execute(SQL["paths"], params)).fetchall()
-    telling = [row["path"] for row in rows if _tells(targets, row["path"])]
-    if telling:
-        await connection.execute(SQL["hide"], {**params, "paths": telling})
+    revealing = [row["path"] for row in rows if _tells(targets, row["path"])]
+    if revealing:
+        await connection.execute(SQL["hide"], {**params, "paths": revealing})
 
 
 def _tells(targets: Targets, path: str) -> bool:
@@ -133,11 +133,11 @@ def receipt_name(number: int) -> str:
     return f"rcp-{number}"
 
 
-def parse_receipt_id(given: str) -> int:
+def parse_receipt_id(name: str) -> int:
     """The number in such an id; NotFound for anything else."""
-    number = given.removeprefix("rcp-")
+    number = name.removeprefix("rcp-")
     if not (number.isascii() and number.isdigit() and len(number) <= 18):
-        raise NotFound(f"there is no receipt {given[:100]!r}")
+        raise NotFound(f"there is no receipt {name[:100]!r}")
     return int(number)
 
 

@@ -79,9 +79,9 @@ class SaidForgetting:
         receipts: list[str] = []
         try:
             language = grant.settings.language
-            asked = await self._asked(messages, language)
+            requests_of = await self._requests_of(messages, language)
             is_answer = messages[0].role == "assistant" and promises_to_forget(messages[0].content)
-            if not any(asked.values()) and not is_answer:
+            if not any(requests_of.values()) and not is_answer:
                 return ()
             after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
             limit = len(messages) + _MESSAGES_BEFORE
@@ -93,7 +93,7 @@ class SaidForgetting:
                 if message.seq == answered:
                     requests = await self._asked_by_answer(message.content, language)
                 elif message.seq > session.last_seq - len(messages):
-                    requests = asked.get(message.content, [])
+                    requests = requests_of.get(message.content, [])
                 else:
                     continue
                 done, is_unmet = await self._forget(grant, place, requests, page, index)
@@ -121,22 +121,22 @@ class SaidForgetting:
                 receipts += [receipt.receipt_id] if receipt.receipt_id else []
         return receipts, is_unmet
 
-    async def _asked(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
-        """What users ask to forget, by message."""
+    async def _requests_of(self, messages: Sequence[NewMessage], language: str) -> dict[str, list[ForgetRequest]]:
+        """The requests of users to forget, by message."""
         promises = {
             message.content: promises_to_forget(answer.content)
             for message, answer in pairwise(messages)
             if message.role == "user" and answer.role == "assistant"
         }
-        asked: dict[str, list[ForgetRequest]] = {}
+        requests_of: dict[str, list[ForgetRequest]] = {}
         left = _MAX_PARTS
         for text in dict.fromkeys(message.content for message in messages if message.role == "user"):
-            asked[text], looked_at = await self._requests(text, promises.get(text, False), language, left)
+            requests_of[text], looked_at = await self._requests(text, promises.get(text, False), language, left)
             left -= looked_at
-        return asked
+        return requests_of
 
     async def _asked_by_answer(self, text: str, language: str) -> list[ForgetRequest]:
-        """What a message asks to forget by the promise that came in a later append.
+        """The requests of a message that the promise of a later append confirms.
 
         What it surely asked was done at once, and what it may have asked stands in it no longer where that was done.
         """
@@ -147,22 +147,22 @@ class SaidForgetting:
     async def _requests(
         self, text: str, is_promised: bool, language: str, left: int
     ) -> tuple[list[ForgetRequest], int]:
-        """What a message asks to forget, in words that a pattern has, or else in others; and how many parts of
+        """The requests of a message, in words that a pattern has, or else in others; and how many parts of
         sentences were looked at, of those that are `left`.
         """
-        found, said, likely = await asyncio.to_thread(_read, text)
+        found, sentences, likely = await asyncio.to_thread(_read, text)
         looked_at = 0
         for each in likely:
             looked_at += len(each.parts)
             asks = await asks_for(self._models, "forget", each) if looked_at <= left else "no"
             if asks != "no":
                 is_certain = asks == "does" or is_promised
-                found.append(replace(forgetting_asked(said, each, language), is_certain=is_certain))
+                found.append(replace(forgetting_asked(sentences, each, language), is_certain=is_certain))
         # "Do you keep my card number?" asks, and "no, I don't keep it" tells.
         wishes = [each for each in likely if not each.sentence.rstrip().endswith(("?", "？"))]
         if not found and wishes and is_promised:
             likeliest = max(wishes, key=lambda each: max(by_words("forget", part) for part in each.parts))
-            found.append(replace(forgetting_asked(said, likeliest, language), is_certain=True))
+            found.append(replace(forgetting_asked(sentences, likeliest, language), is_certain=True))
         return found, looked_at
 
     async def _meant(self, grant: Grant, place: Place, request: ForgetRequest, before: Sequence[Message]) -> list[str]:
@@ -177,7 +177,7 @@ class SaidForgetting:
             return [request.after[0]]
         heard = [request.before, *(tuple(statements(each.content)) for each in reversed(before) if each.role == "user")]
         if request.kind == "told":
-            spoken = [text for said in heard for text in said]
+            spoken = [text for sentences in heard for text in sentences]
             named = await self._named(grant, place, request, request.topic, spoken)
             if not named and (request.is_certain or points_back(request.sentence)):
                 # "The party is off, that place and time can go": what is meant may stand beside the request.
@@ -191,22 +191,22 @@ class SaidForgetting:
                 return []
         if request.kind == "nearby":
             language = grant.settings.language
-            named = [text for said in heard for text in said if is_about(text, request.topic, language)]
+            named = [text for sentences in heard for text in sentences if is_about(text, request.topic, language)]
             named = named or await self._about(grant, place, request)
             if named:
                 return [*named, request.sentence]
-        for said in heard:
-            stated = last_statement(said)
+        for sentences in heard:
+            stated = last_statement(sentences)
             if stated:
                 is_whole = request.kind == "message"
-                return [text for text in said if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
+                return [text for text in sentences if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
         return []
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request."""
-        asked = request.sentence.strip(_EDGES)
+        request_text = request.sentence.strip(_EDGES)
         found = await self._selection.about(grant, place, request.topic)
-        return [text for text in found if asked not in text and text.strip(_EDGES) not in asked]
+        return [text for text in found if request_text not in text and text.strip(_EDGES) not in request_text]
 
     async def _named(
         self, grant: Grant, place: Place, request: ForgetRequest, topic: str, heard: Sequence[str]
@@ -222,8 +222,8 @@ def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequ
     found = forget_requests(message)
     if found or len(message) > MAX_CHARS:
         return found, [], []
-    said = statements(message)
-    return found, said, likely_requests("forget", said)
+    sentences = statements(message)
+    return found, sentences, likely_requests("forget", sentences)
 
 
 def named_by(topic: str, texts: Sequence[str], language: str) -> list[str]:
@@ -249,14 +249,14 @@ def echoes(texts: Sequence[str], messages: Sequence[Message], language: str) -> 
     """The statements of answers that repeat what is forgotten: a number or a name of it, or most of its words. Pure."""
     of_texts = [meaning_of(text, language) for text in texts]
     terms = frozenset().union(*(each.terms for each in of_texts))
-    telling = frozenset(term for term in terms if any(map(str.isdigit, term)))
-    telling |= frozenset().union(*(each.names for each in of_texts))
+    distinctive = frozenset(term for term in terms if any(map(str.isdigit, term)))
+    distinctive |= frozenset().union(*(each.names for each in of_texts))
     found = []
     for message in messages:
         if message.role != "assistant":
             continue
         for sentence in statements(message.content):
             shared = meaning_of(sentence, language).terms & terms
-            if shared & telling or (len(shared) >= 2 and 2 * len(shared) >= len(terms)):
+            if shared & distinctive or (len(shared) >= 2 and 2 * len(shared) >= len(terms)):
                 found.append(sentence)
     return found

@@ -72,12 +72,12 @@ class Target:
 class Statements:
     """The statements to forget, in order, each with the beginning of the ids of its items.
 
-    `shown` has a text as it stands, where the one that is sought was given a full stop: then it is not found as the
-    beginning of a longer sentence.
+    `as_written` has a text as it stands, where the one that is sought was given a full stop: then it is not found as
+    the beginning of a longer sentence.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, str] = field(default_factory=dict)
+    as_written: dict[str, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
@@ -90,7 +90,7 @@ class Statements:
         sought = f"{bare}." if as_sentence and is_distinctive(bare) and bare[-1:] not in _FULL_STOPS else bare
         if sought and sought not in self.ids:
             self.ids[sought] = prefix
-            self.shown[sought] = bare
+            self.as_written[sought] = bare
 
 
 class Selection:
@@ -129,7 +129,7 @@ class Selection:
         elif target.entity_id is not None:
             texts = await self._names(place, target.entity_id)
         elif target.session_id is not None:
-            for text in await self._said(grant, place, target.session_id):
+            for text in await self._statements_of_session(grant, place, target.session_id):
                 selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=True)
             return selected
         elif target.id is not None:
@@ -164,18 +164,18 @@ class Selection:
         matches = [_ITEM_ID.fullmatch(item) for item in items]
         if not items or any(match is None for match in matches):
             raise StaleSelection("there is no such item: look again, and choose from what is listed then")
-        wanted = {(int(match[1]), f"{match[1]}-{match[2]}") for match in matches if match}
-        rows = await self._passages(place, sorted({chunk_id for chunk_id, _ in wanted}))
+        ids = {(int(match[1]), f"{match[1]}-{match[2]}") for match in matches if match}
+        rows = await self._passages(place, sorted({chunk_id for chunk_id, _ in ids}))
         selected = Statements()
         found: set[str] = set()
         for row in rows:
             whole = statement_text(row["text"], row["tier"])
             for text in (whole, *await asyncio.to_thread(statements, whole)):
                 prefix = _prefix_of(secret, place, row, text)
-                if (row["chunk_id"], prefix) in wanted and prefix not in found:
+                if (row["chunk_id"], prefix) in ids and prefix not in found:
                     found.add(prefix)
                     selected.add(text, prefix, as_sentence=True)
-        if found != {prefix for _, prefix in wanted}:
+        if found != {prefix for _, prefix in ids}:
             raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
         return selected
 
@@ -234,7 +234,7 @@ class Selection:
         # A name that is no name ("my boss") is in what is said of others, too.
         return sorted((name for name in names if name == rows[0]["name"] or _is_name(name)), key=len, reverse=True)
 
-    async def _said(self, grant: Grant, place: Place, session_id: str) -> list[str]:
+    async def _statements_of_session(self, grant: Grant, place: Place, session_id: str) -> list[str]:
         """The statements of a session that no other session of the place has."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, Key.of(grant.principal, session_id))
@@ -245,9 +245,9 @@ class Selection:
         return await asyncio.to_thread(_of_one_session, rows, found[0].session_key)
 
 
-def checked_text(given: str) -> str:
+def checked_text(text: str) -> str:
     """A text to forget, without white space at its ends; ValidationFailed for one that cannot be meant."""
-    text = given.strip()
+    text = text.strip()
     if not MIN_CHARS <= len(text) <= MAX_CHARS:
         raise ValidationFailed(f"a text to forget has {MIN_CHARS} to {MAX_CHARS} characters")
     if not Folded.of(text).text:
@@ -269,16 +269,16 @@ def relevant_statements(passage: str, terms: frozenset[str], language: str) -> l
 
 
 def _of_one_session(rows: Sequence[DictRow], session_key: int) -> list[str]:
-    elsewhere: set[str] = set()
-    own: dict[str, str] = {}
+    keys_elsewhere: set[str] = set()
+    statements_here: dict[str, str] = {}
     for row in rows:
         for text in statements(row["content"]):
             key = Folded.of(text.strip(_FULL_STOPS)).text
             if row["session_key"] != session_key:
-                elsewhere.add(key)
+                keys_elsewhere.add(key)
             elif is_distinctive(text):
-                own.setdefault(key, text)
-    return [text for key, text in own.items() if key not in elsewhere]
+                statements_here.setdefault(key, text)
+    return [text for key, text in statements_here.items() if key not in keys_elsewhere]
 
 
 def _is_name(name: str) -> bool:
@@ -286,11 +286,11 @@ def _is_name(name: str) -> bool:
 
 
 def _only(selected: Statements, items: Sequence[str]) -> Statements:
-    wanted = {item.partition(".")[0] for item in items}
-    if not items or not wanted <= set(selected.ids.values()):
+    prefixes = {item.partition(".")[0] for item in items}
+    if not items or not prefixes <= set(selected.ids.values()):
         raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
-    chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in wanted}
-    return Statements(chosen, {text: selected.shown[text] for text in chosen})
+    chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in prefixes}
+    return Statements(chosen, {text: selected.as_written[text] for text in chosen})
 
 
 def _prefix_of(secret: bytes, place: Place, row: DictRow, text: str) -> str:

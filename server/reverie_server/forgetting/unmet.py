@@ -81,9 +81,9 @@ def request_name(number: int) -> str:
     return f"ask-{number}"
 
 
-def parse_request_id(given: str) -> int:
+def parse_request_id(name: str) -> int:
     """The number in such an id; NotFound for anything else."""
-    number = given.removeprefix("ask-")
-    if number == given or not (number.isascii() and number.isdigit() and len(number) <= 18):
-        raise NotFound(f"there is no request {given[:100]!r}")
+    number = name.removeprefix("ask-")
+    if number == name or not (number.isascii() and number.isdigit() and len(number) <= 18):
+        raise NotFound(f"there is no request {name[:100]!r}")
     return int(number)

@@ -98,19 +98,19 @@ async def _lines_of_messages(
 ) -> list[str]:
     """The lines, as they stand or stood, made of messages with one of the texts, that have a word which these messages
     and the rest of what the user said in their sessions hold in the texts alone."""
-    held = await session_erase.sessions_holding(connection, tenant_id, slice_ids, texts)
+    messages = await session_erase.sessions_holding(connection, tenant_id, slice_ids, texts)
     terms = await asyncio.to_thread(_terms_of, texts)
-    if not held or not terms:
+    if not messages or not terms:
         return []
-    keys = sorted({session_key for session_key, _, _ in held})
+    keys = sorted({session_key for session_key, _, _ in messages})
     async for content in session_erase.said_in(connection, tenant_id, keys):
         terms -= await asyncio.to_thread(_terms_besides, content, texts)
     params = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
-        "session_ids": sorted({session_id for _, session_id, _ in held}),
-        "of_sessions": [session_id for _, session_id, _ in held],
-        "seqs": [seq for _, _, seq in held],
+        "session_ids": sorted({session_id for _, session_id, _ in messages}),
+        "of_sessions": [session_id for _, session_id, _ in messages],
+        "seqs": [seq for _, _, seq in messages],
         "log": LOG_REASON,
     }
     found: dict[str, None] = {}

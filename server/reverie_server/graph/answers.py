@@ -62,7 +62,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
-    """What an answer is checked against: messages and their times, by number, and known entities."""
+    """The basis that an answer is checked against: messages and their times, by number, and known entities."""
 
     texts: Mapping[int, str]
     said_at: Mapping[int, datetime]
@@ -94,7 +94,7 @@ def numbered(messages: Sequence[Message]) -> str:
 
 
 def known_lines(known: Sequence[Known]) -> str:
-    """What the graph has of the entities that are mentioned, one a line."""
+    """The mentioned entities as the graph has them, one a line."""
     lines = []
     for entity in known:
         now = ", ".join(f"{name} {other}" for name, other in entity.relations)

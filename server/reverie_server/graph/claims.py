@@ -1,4 +1,4 @@
-"""What a sentence states, before anybody knows who is meant. Pure."""
+"""The claims of a sentence, before anybody knows who is meant. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentences state of people and things, in languages that write names with capitals. Pure.
+"""The claims of sentences about people and things, in languages that write names with capitals. Pure.
 
 A sentence is read by its verbs: who stands before a verb is its subject, or else who was the subject of the verb before
 it ("works on Orion and reports to Bruno"); what stands behind is its object.
@@ -32,7 +32,7 @@ _DEMONYM = re.compile(
 
 
 def claims_of(phrases: Phrases, sentence: str) -> list[Claim]:
-    """What a sentence states, in its order; nothing of one that hedges."""
+    """The claims of a sentence, in its order; none of one that hedges."""
     text = _expanded(phrases, sentence)
     if phrases.hedges.search(folded(_MONTH_OF_MAY.sub("", text))):
         return []
@@ -117,7 +117,7 @@ def _fits_role(phrases: Phrases, name: str, role: Role, match: re.Match[str]) ->
 
 
 def _verbs(phrases: Phrases, text: str, named: Sequence[tuple[int, Ref]]) -> Iterator[tuple[int, Claim]]:
-    """What verbs say. A verb without a subject has that of the verb, or of the role in `named`, before it."""
+    """The claims of verbs. A verb without a subject has that of the verb, or of the role in `named`, before it."""
     lowered = text.lower()
     matches = [
         (match, verb) for verb in phrases.verbs if verb.anchor in lowered for match in verb.pattern.finditer(text)
@@ -159,9 +159,9 @@ def _subjects(phrases: Phrases, text: str, match: re.Match[str], verb: Verb) -> 
         if who is not None or phrases.boundary_at_end.search(before[:start].rstrip()):
             return found
         # Any noun may stand behind an article: "der Hund wohnt in". A word for a person tells.
-        told = [ref for ref in found if ref.role or ref.is_speaker or ref.is_pronoun or not phrases.names_first]
+        explicit = [ref for ref in found if ref.role or ref.is_speaker or ref.is_pronoun or not phrases.names_first]
         # What stands before it is another verb's: "I work at Globex and I joined".
-        return told[-1:]
+        return explicit[-1:]
     if inverted:
         return _refs(phrases, inverted)
     if phrases.pro_drop and verb.form == "first" and phrases.boundary_at_end.search(before):

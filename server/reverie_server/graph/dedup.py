@@ -44,7 +44,10 @@ class DedupRules:
 
 @dataclass(frozen=True, slots=True)
 class DedupDependencies:
-    """What the stage works with. `now` gives the time, with its zone; a loading model is waited for `wait_seconds`."""
+    """The parts that the stage works with. `now` gives the time, with its zone.
+
+    A loading model is waited for `wait_seconds`.
+    """
 
     database: Database
     models: ModelSlot
@@ -79,13 +82,13 @@ class Dedup:
         if ready is None:
             return Outcome("skipped", "there is no embedding model, and names alone do not tell what is one")
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-        if not own:
+            slice_ids = await own_slices(connection, place)
+        if not slice_ids:
             return Outcome("skipped", "the agent is gone")
         done = _Done()
         try:
             for _ in range(_ROUNDS):
-                await embed_waiting(self._database, ready, slice_ids=own, defer_dedup=False)
+                await embed_waiting(self._database, ready, slice_ids=slice_ids, defer_dedup=False)
                 if not await self._compare_page(place, ready, done):
                     break
         except NotFound:

@@ -1,4 +1,4 @@
-"""What changes when somebody leaves or somebody comes in their place. Pure."""
+"""The changes when somebody leaves or somebody comes in their place. Pure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def ended(people: People, who: StatedEntity, claim: Leaves) -> list[CurrentFact]
     facts = people.facts_of(who.external_id)
     if claim.scope == "named":
         return list(dict.fromkeys(_of_named(people, facts, who, claim.what)))
-    own = _OF_COMPANY if claim.scope == "company" else _OF_TEAM
-    left = [fact for fact in facts if fact.name in (own if fact.source == who.external_id else _TO_WHO_LEFT)]
+    names_of_scope = _OF_COMPANY if claim.scope == "company" else _OF_TEAM
+    left = [fact for fact in facts if fact.name in (names_of_scope if fact.source == who.external_id else _TO_WHO_LEFT)]
     speaker = people.speaker
     if speaker is not None and who.external_id != speaker.external_id:
         # An older report that they are the boss may still come in.
@@ -62,7 +62,7 @@ def taken_over(
 def _of_named(
     people: People, facts: Sequence[CurrentFact], who: StatedEntity, what: Sequence[Ref]
 ) -> list[CurrentFact]:
-    """What somebody who leaves what is named had of it; of an employer also who reported to them."""
+    """The facts about somebody that end when they leave the named things; of an employer also who reported to them."""
     keys = {name_key(ref.name) for ref in what}
     left = [
         fact

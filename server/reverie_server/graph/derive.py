@@ -28,7 +28,7 @@ class Mention:
     properties: Mapping[str, Any]
     confidence: float
     said_at: datetime
-    made: Generation
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Derived:
     properties: Mapping[str, Any]
     confidence: float
     since: datetime
-    made: Generation
+    generation: Generation
 
 
 def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
@@ -71,7 +71,7 @@ def derive(members: Sequence[int], mentions: Sequence[Mention]) -> Derived:
         properties=_union(mentions, members),
         confidence=max(m.confidence for m in mentions),
         since=min(m.said_at for m in mentions),
-        made=named.made,
+        generation=named.generation,
     )
 
 

@@ -72,8 +72,8 @@ class ForgettableGraph(Forgettable):
 
 def _findings(rows: Sequence[DictRow], texts: Sequence[str], count: int) -> Findings:
     """The findings of a receipt: `rows` are mentions that hold one of the texts, `count` the changed things."""
-    held = Counter((f"graph/{row['external_id']}", text) for row in rows for text in texts if _holds(row, text))
-    items = [Item("fact", path, text, True, times) for (path, text), times in sorted(held.items())]
+    counts = Counter((f"graph/{row['external_id']}", text) for row in rows for text in texts if _contains(row, text))
+    items = [Item("fact", path, text, True, times) for (path, text), times in sorted(counts.items())]
     return Findings("fact", items, Removed(count, 0, 0, 0) if count else None)
 
 
@@ -170,10 +170,10 @@ async def _holding(
         "invisible": INVISIBLE,
     }
     rows = await (await connection.execute(SQL["holding"], params)).fetchall()
-    return [row for row in rows if any(_holds(row, text) for text in texts)]
+    return [row for row in rows if any(_contains(row, text) for text in texts)]
 
 
-def _holds(row: DictRow, text: str) -> bool:
+def _contains(row: DictRow, text: str) -> bool:
     properties = [f"{name}\n{value}" for name, value in row["properties"].items()]
     return any(is_in(part, text) for part in (*_names(row), row["description"], *row["aliases"], *properties))
 

@@ -63,12 +63,12 @@ def extract(
     if language is None:
         reader = _Reader(People(known, None))
     else:
-        told = [(message, sentence, language.claims_of(sentence)) for message, sentence in stated]
+        claims_of = [(message, sentence, language.claims_of(sentence)) for message, sentence in stated]
         speaker = _speaker(language, stated) if with_speaker else None
         reader = _Reader(People(known, speaker, language.role_groups, _descriptions()), language)
-        for _, _, claims in told:
+        for _, _, claims in claims_of:
             reader.tell_types(claims)
-        for message, sentence, claims in told:
+        for message, sentence, claims in claims_of:
             if language.own_name(sentence) and speaker is not None:
                 reader.hear(speaker, message.seq)
             reader.read(message, sentence, claims)
@@ -202,8 +202,10 @@ class _Reader:
                     if entity is not None and entity.external_id not in self._here:
                         self._here.append(entity.external_id)
         # Where a sentence names others too, a pronoun of the next one may stand for any of them.
-        told = {name_key(ref.name) for claim in claims for ref in _refs(claim)}
-        self._before = [] if any(name_key(name) not in told for name in self._names_in(sentence)) else self._here
+        claimed_keys = {name_key(ref.name) for claim in claims for ref in _refs(claim)}
+        self._before = (
+            [] if any(name_key(name) not in claimed_keys for name in self._names_in(sentence)) else self._here
+        )
 
     def hear(self, entity: StatedEntity, seq: int) -> None:
         """Note that message `seq` mentions an entity."""
@@ -295,8 +297,8 @@ class _Reader:
         """The entity of an object; None for one of an unfit type."""
         if not ref.name:
             return self._who(ref) if claim.target == "person" else None
-        told = ref.type or self._type_of(ref.name)
-        kind = told or claim.target
+        stated_type = ref.type or self._type_of(ref.name)
+        kind = stated_type or claim.target
         fits = kind == claim.target
         if claim.name == "based_at":
             fits = kind in ("location", "organization", "project")
@@ -304,7 +306,7 @@ class _Reader:
             fits = kind in ("location", "organization")
         elif claim.target != "person":
             fits = kind != "person" or claim.name in ("manages", "related_to")
-        if not fits or (claim.needs_target and told is None):
+        if not fits or (claim.needs_target and stated_type is None):
             return None
         return self._people.resolve(ref, kind)
 

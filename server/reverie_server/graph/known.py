@@ -45,14 +45,14 @@ async def mentioned(
 
 
 def _known(row: DictRow, facts: Sequence[KnownFact]) -> Known:
-    own = [(fact.name, fact.other.name) for fact in facts if fact.is_source]
+    outgoing = [(fact.name, fact.other.name) for fact in facts if fact.is_source]
     return Known(
         row["entity_id"],
         row["external_id"],
         row["type"],
         row["name"],
         row["aliases"],
-        own[:MAX_RELATIONS_SHOWN],
+        outgoing[:MAX_RELATIONS_SHOWN],
         row["description"],
         facts,
     )

@@ -24,11 +24,11 @@ def public_id(kind: Kind, number: int) -> str:
     return f"{_PREFIXES[kind]}-{number}"
 
 
-def parse_id(kind: Kind, given: str) -> int:
+def parse_id(kind: Kind, text: str) -> int:
     """The number in such an id, or the bare number; NotFound for anything else."""
-    match = re.fullmatch(rf"(?:{_PREFIXES[kind]}-)?([1-9][0-9]{{0,17}})", given)
+    match = re.fullmatch(rf"(?:{_PREFIXES[kind]}-)?([1-9][0-9]{{0,17}})", text)
     if match is None:
-        raise NotFound(f"there is no {kind} {given[:100]!r}")
+        raise NotFound(f"there is no {kind} {text[:100]!r}")
     return int(match[1])
 
 
@@ -75,7 +75,7 @@ class Reading:
 
     entities: Sequence[StatedEntity]
     relations: Sequence[StatedRelation]
-    made: Generation
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Entity:
     properties: Mapping[str, Any]
     confidence: float
     since: datetime
-    made: Generation
+    generation: Generation
     created_at: datetime
     updated_at: datetime
     scope: Scope
@@ -123,7 +123,7 @@ class Relation:
     valid_from: datetime
     valid_to: datetime | None
     recorded_at: datetime
-    made: Generation
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,22 +123,22 @@ class People:
         key = name_key(ref.name)
         if not key:
             return None
-        same = [self._entities[external_id] for external_id in self._by_key.get(key, ())]
-        fitting = [entity for entity in same if ref.type is None or entity.type == ref.type]
+        namesakes = [self._entities[external_id] for external_id in self._by_key.get(key, ())]
+        fitting = [entity for entity in namesakes if ref.type is None or entity.type == ref.type]
         if not fitting and ref.type == "organization":
             # The team of a project goes by its name.
-            fitting = [entity for entity in same if entity.type == "project"]
+            fitting = [entity for entity in namesakes if entity.type == "project"]
         if len({entity.type for entity in fitting}) > 1:
             fitting = [entity for entity in fitting if entity.type == kind] or fitting
         if kind == "person" or any(entity.type == "person" for entity in fitting):
             fitting = self._of_role(fitting, ref.role)
             if not fitting and " " in key:
                 fitting = self._shorter(ref, key)
-            if not fitting and same and ref.role:
+            if not fitting and namesakes and ref.role:
                 return self._add(ref, "person", confidence, is_distinct=True)
         if len(fitting) > 1:
-            own = [entity for entity in fitting if name_key(entity.name) == key]
-            fitting = own if len(own) == 1 and (" " in key or ref.role) else fitting
+            exact = [entity for entity in fitting if name_key(entity.name) == key]
+            fitting = exact if len(exact) == 1 and (" " in key or ref.role) else fitting
         if len(fitting) > 1:
             return None
         if fitting:
@@ -160,7 +160,7 @@ class People:
             entity
             for entity in entities
             if entity.type == "person"
-            and self._role_of.get(entity.external_id, role.kind) in _beside(role.kind)
+            and self._role_of.get(entity.external_id, role.kind) in _compatible_kinds(role.kind)
             and not self._is_other_kin(entity, role)
         ]
 
@@ -179,8 +179,8 @@ class People:
         return people if ref.role is not None and role == ref.role.kind else []
 
     def _named(self, entity: StatedEntity, ref: Ref, confidence: float) -> StatedEntity:
-        key, own = name_key(ref.name), name_key(entity.name)
-        if entity.type == "person" and key != own and key.split(" ")[0] == own:
+        key, entity_key = name_key(ref.name), name_key(entity.name)
+        if entity.type == "person" and key != entity_key and key.split(" ")[0] == entity_key:
             aliases = tuple(dict.fromkeys([*entity.aliases, entity.name]))
             entity = replace(entity, name=ref.name, confidence=max(FULLER_NAME, entity.confidence), aliases=aliases)
             self._put(entity)
@@ -230,6 +230,6 @@ class People:
                 ids.append(entity.external_id)
 
 
-def _beside(kind: RoleKind) -> tuple[RoleKind, ...]:
+def _compatible_kinds(kind: RoleKind) -> tuple[RoleKind, ...]:
     """The kinds of roles that one person may have at a time or one after the other."""
     return ("kin",) if kind == "kin" else ("superior", "colleague")

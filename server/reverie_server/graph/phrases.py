@@ -125,9 +125,9 @@ class _Parts:
         speaker, pronoun = _either(table["self"]), _either(table["pronouns"])
         of_role = rf"(?:{self.mine}|{self.others}) {self.adjectives}{self.role}(?:,? {NAME})?"
         self.unit = rf"(?:{speaker}\b|{pronoun}\b|{of_role}|{NAME})"
-        beside = rf"{NAME}, {self.mine} {self.adjectives}{self.role},"
+        apposition = rf"{NAME}, {self.mine} {self.adjectives}{self.role},"
         and_ = rf",? {_either(table['and'])} "
-        self.units = rf"(?:{self.unit}(?:(?:, {self.unit}){{0,3}}{and_}{self.unit})?|{beside})"
+        self.units = rf"(?:{self.unit}(?:(?:, {self.unit}){{0,3}}{and_}{self.unit})?|{apposition})"
         article = (
             rf"(?:(?:{self.articles} )?(?P<before>{self.types}) )?"
             if table["names_first"]

@@ -33,7 +33,7 @@ def entity_of(row: Mapping[str, Any]) -> Entity:
     names = ("entity_id", "external_id", "type", "name", "description", "aliases", "properties", "confidence", "since")
     return Entity(
         **{name: row[name] for name in (*names, "created_at", "updated_at")},
-        made=made_of(row),
+        generation=generation_of(row),
         scope=scope_of(row["agent_id"], row["owner_key"]),
         owner_key=row["owner_key"],
     )
@@ -41,10 +41,12 @@ def entity_of(row: Mapping[str, Any]) -> Entity:
 
 def relation_of(row: Mapping[str, Any]) -> Relation:
     """The relation of a row that has its columns and the names of its ends."""
-    made = {"method", "prompt", "prompt_version", "model"}
-    return Relation(**{name: value for name, value in row.items() if name not in made}, made=made_of(row))
+    generation_columns = {"method", "prompt", "prompt_version", "model"}
+    return Relation(
+        **{name: value for name, value in row.items() if name not in generation_columns}, generation=generation_of(row)
+    )
 
 
-def made_of(row: Mapping[str, Any]) -> Generation:
+def generation_of(row: Mapping[str, Any]) -> Generation:
     """How the thing of a row was made."""
     return Generation(row["method"], row["prompt"], row["prompt_version"], row["model"])

@@ -69,7 +69,7 @@ class SemanticRules:
 
 @dataclass(frozen=True, slots=True)
 class SemanticDependencies:
-    """What the stage works with. `now` gives the time, with its zone."""
+    """The parts that the stage works with. `now` gives the time, with its zone."""
 
     database: Database
     tombstones: Tombstones
@@ -118,7 +118,7 @@ class Semantic:
             stored = await self._store(place, seen, readings, language, fallback)
         except NotFound:
             return Outcome("skipped", "the agent is gone")
-        methods = {reading.made.method for reading in readings}
+        methods = {reading.generation.method for reading in readings}
         reason = f"{stored.entities} entities, {stored.relations} relations"
         log.info("graph_extended", entities=stored.entities, relations=stored.relations, parts=len(readings))
         return Outcome("completed", reason, "llm" if "llm" in methods else "extractive", fallback)

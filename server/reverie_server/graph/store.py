@@ -60,9 +60,9 @@ async def store_readings(graph: Graph, origin: Origin, readings: Sequence[Readin
     for reading in readings:
         ids = await _resolve(graph, origin, reading)
         await _add_mentions(graph, origin, reading, ids)
-        said = await _add_statements(graph, origin, reading, ids)
+        stated_facts = await _add_statements(graph, origin, reading, ids)
         entity_ids |= set(ids.values())
-        facts |= said
+        facts |= stated_facts
     await settle(graph, replace(dropped, entity_ids=dropped.entity_ids | entity_ids, facts=dropped.facts | facts))
     return Stored(len(entity_ids), len(facts))
 
@@ -195,16 +195,16 @@ async def _resolve(graph: Graph, origin: Origin, reading: Reading) -> dict[str, 
         if entity_id is None and not entity.is_distinct:
             entity_id = by_name.get(key)
         if entity_id is None:
-            entity_id = await _add_entity(graph, origin, reading.made, entity)
+            entity_id = await _add_entity(graph, origin, reading.generation, entity)
             by_name.setdefault(key, entity_id)
         found[entity.external_id] = entity_id
     return found
 
 
-async def _add_entity(graph: Graph, origin: Origin, made: Generation, entity: StatedEntity) -> int:
+async def _add_entity(graph: Graph, origin: Origin, generation: Generation, entity: StatedEntity) -> int:
     params = {
         **graph.key,
-        **asdict(made),
+        **asdict(generation),
         "external_id": entity.external_id,
         "type": entity.type,
         "name": entity.name,
@@ -220,7 +220,7 @@ async def _add_entity(graph: Graph, origin: Origin, made: Generation, entity: St
 async def _add_mentions(graph: Graph, origin: Origin, reading: Reading, ids: Mapping[str, int]) -> None:
     rows = [
         {
-            **_source_params(graph, origin, reading.made),
+            **_source_params(graph, origin, reading.generation),
             "entity_id": ids[entity.external_id],
             "seqs": list(entity.seqs),
             "said_at": _first(origin, entity.seqs),
@@ -238,7 +238,7 @@ async def _add_mentions(graph: Graph, origin: Origin, reading: Reading, ids: Map
 async def _add_statements(graph: Graph, origin: Origin, reading: Reading, ids: Mapping[str, int]) -> set[Fact]:
     rows = [
         {
-            **_source_params(graph, origin, reading.made),
+            **_source_params(graph, origin, reading.generation),
             "source_id": ids[relation.source],
             "name": relation.name,
             "target_id": ids[relation.target],
@@ -256,9 +256,9 @@ async def _add_statements(graph: Graph, origin: Origin, reading: Reading, ids: M
     return {Fact(row["source_id"], row["name"], row["target_id"]) for row in rows}
 
 
-def _source_params(graph: Graph, origin: Origin, made: Generation) -> dict[str, Any]:
+def _source_params(graph: Graph, origin: Origin, generation: Generation) -> dict[str, Any]:
     ids = {name: getattr(origin, name) for name in ("episode_id", "session_key", "session_id")}
-    return {**graph.key, **asdict(made), **ids}
+    return {**graph.key, **asdict(generation), **ids}
 
 
 def _first(origin: Origin, seqs: Sequence[int]) -> datetime:
@@ -272,8 +272,8 @@ async def _derive_entities(graph: Graph, members: Mapping[int, Sequence[int]]) -
     rows = await (await graph.connection.execute(SQL["mentions_of"], of_every)).fetchall()
     mentions: dict[int, list[Mention]] = {}
     for row in rows:
-        made = Generation(*(row.pop(name) for name in ("method", "prompt", "prompt_version", "model")))
-        mentions.setdefault(row["entity_id"], []).append(Mention(**row, made=made))
+        generation = Generation(*(row.pop(name) for name in ("method", "prompt", "prompt_version", "model")))
+        mentions.setdefault(row["entity_id"], []).append(Mention(**row, generation=generation))
     written: list[tuple[DictRow, Derived]] = []
     # A merged entity is derived from its own mentions: the history shows it, and it may come apart again.
     for member in (member for of_one in members.values() for member in of_one[1:]):
@@ -300,7 +300,7 @@ async def _derive_entities(graph: Graph, members: Mapping[int, Sequence[int]]) -
 def _entity(graph: Graph, entity_id: int, derived: Derived) -> dict[str, Any]:
     return {
         **graph.key,
-        **asdict(derived.made),
+        **asdict(derived.generation),
         "entity_id": entity_id,
         "name": derived.name,
         "name_key": name_key(derived.name),

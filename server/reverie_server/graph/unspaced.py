@@ -1,5 +1,5 @@
-"""What sentences state of people and things in Chinese, which has neither spaces nor capitals. Pure but for reading
-`unspaced.toml`.
+"""The claims of sentences about people and things in Chinese, which has neither spaces nor capitals. Pure but for
+reading `unspaced.toml`.
 
 A name is told by what stands around it, and a person's by a family name or a familiar "小" before it. Without these
 nothing is taken.
@@ -57,7 +57,7 @@ class _Chinese:
 
 
 def claims_of(sentence: str) -> list[Claim]:
-    """What a sentence states, in its order; nothing of one that hedges."""
+    """The claims of a sentence, in its order; none of one that hedges."""
     chinese = _chinese()
     if chinese.hedges.search(sentence):
         return []
@@ -78,7 +78,7 @@ def own_name(sentence: str) -> str | None:
 
 
 def names_in(sentence: str) -> list[str]:
-    """What in a sentence is written like a person's name."""
+    """The parts of a sentence that are written like a person's name."""
     return [unit["name"] for unit in _chinese().unit.finditer(sentence) if unit["name"]]
 
 
@@ -102,34 +102,34 @@ def _of_clause(chinese: _Chinese, clause: str, before: list[Ref]) -> tuple[list[
     elif match := chinese.subject.match(clause):
         subjects, rest = _refs(chinese, match[0]), clause[match.end() :]
     if subjects:
-        found += _said_of(chinese, subjects, rest)
+        found += _claims_about(chinese, subjects, rest)
     return found, subjects
 
 
-def _said_of(chinese: _Chinese, subjects: list[Ref], rest: str) -> Iterator[Claim]:
+def _claims_about(chinese: _Chinese, subjects: list[Ref], rest: str) -> Iterator[Claim]:
     over = chinese.over.match(rest)
     is_over = bool(over and over["over"])
-    said = rest[over.end() :] if over else rest
+    predicate = rest[over.end() :] if over else rest
     for pattern, scope in chinese.leaves:
         if match := pattern.match(
-            said if scope != "company" or not is_over else rest[over.start("over") :] if over else said
+            predicate if scope != "company" or not is_over else rest[over.start("over") :] if over else predicate
         ):
             what = match.groupdict().get("object")
             yield Leaves(subjects, scope, [Ref(what)] if what else [])
             return
-    if match := chinese.succeeds.match(said):
+    if match := chinese.succeeds.match(predicate):
         role = chinese.roles[match["role"]] if match["role"] else None
         yield Succeeds(subjects, Ref(match["of"], type="person"), role=role)
         return
-    if match := chinese.takes_over.match(said):
+    if match := chinese.takes_over.match(predicate):
         of = Ref(match["of"], type="person") if match["of"] else None
         yield Succeeds(subjects, of, [Ref(match["object"], type="project")])
         return
-    if len(subjects) > 1 and chinese.together.match(said) and not is_over:
+    if len(subjects) > 1 and chinese.together.match(predicate) and not is_over:
         yield Relates("collaborates_with", subjects[:1], subjects[1:], "person", "person")
         return
     for wording in chinese.wordings:
-        if match := wording.pattern.match(said):
+        if match := wording.pattern.match(predicate):
             # "不住在北京" alone may say that it never was so; with "了" at its end it was.
             if is_over and not (rest.endswith("了") or "不再" in rest[: match.end()]):
                 return
@@ -161,6 +161,61 @@ def _things(chinese: _Chinese, clause: str) -> Iterator[Claim]:
         yield Names(Ref(match["name"] or match["quoted"], type=chinese.types[match["type"]]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of wordings: what may stand between words, a person, and another thing by its name."""
+
+    gap: str
+    person: str
+    thing: str
+
+    @property
+    def place(self) -> str:
+        """The object of a wording, of any type."""
+        return rf" ?(?P<object>{self.thing}) ?"
+
+    def behind(self, pattern: str) -> re.Pattern[str]:
+        """A pattern behind a gap."""
+        return re.compile(rf"{self.gap}(?:{pattern})")
+
+
+def _wordings(parts: _Parts) -> list[_Wording]:
+    """The wordings of relations."""
+    of_project = rf" ?(?P<object>{parts.thing}) ?(?P<type>项目|团队)"
+    whom = rf" ?(?P<object>{parts.person})"
+    return [
+        _Wording(parts.behind(rf"在{of_project}组?(?:里|上)?(?:工作|上班)?"), "works_on", "project"),
+        _Wording(
+            parts.behind(rf"在{parts.place}(?P<type>公司|集团)?(?:工作|上班|任职|就职)"), "based_at", "organization"
+        ),
+        _Wording(
+            parts.behind(rf"(?:加入了?|入职了?|跳槽到了?|去了){parts.place}(?P<type>公司|集团|团队|部门)?{_EDGE}"),
+            "based_at",
+            "organization",
+        ),
+        _Wording(parts.behind(rf"(?:参与了?|在做|做){of_project}"), "works_on", "project"),
+        _Wording(parts.behind(rf"(?:负责|管理|领导|带领){of_project}"), "manages", "project"),
+        _Wording(parts.behind(rf"(?:向|跟){whom}汇报"), "reports_to", "person"),
+        _Wording(parts.behind(rf"(?:和|跟|与){whom}(?:一起)?(?:工作|合作|共事)"), "collaborates_with", "person"),
+        _Wording(parts.behind(rf"住在{parts.place}(?:了)?{_EDGE}"), "located_in", "location"),
+        _Wording(
+            parts.behind(rf"(?:从 ?{parts.thing} ?)?(?:搬到|搬去|搬家到|定居)了?{parts.place}(?:了|生活|居住)?{_EDGE}"),
+            "located_in",
+            "location",
+        ),
+    ]
+
+
+def _leaves(parts: _Parts) -> list[tuple[re.Pattern[str], Scope]]:
+    """The wordings of a departure, each with what is left."""
+    return [
+        (parts.behind(rf"(?:离职|辞职|退休|离开了?(?:我们)?公司|被裁|被解雇|跳槽)(?:了)?{_EDGE}"), "company"),
+        (re.compile(rf"不在(?:这里|这儿|我们公司|公司)(?:工作|上班|干)?了{_EDGE}"), "company"),
+        (parts.behind(rf"(?:离开|退出|调离)了?(?:我们)?(?:的)?(?:团队|组|部门)了?{_EDGE}"), "team"),
+        (parts.behind(rf"(?:离开|退出)了{parts.place}(?:公司|集团|项目|团队)?{_EDGE}"), "named"),
+    ]
+
+
 @cache
 def _chinese() -> _Chinese:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["chinese"]
@@ -177,17 +232,11 @@ def _chinese() -> _Chinese:
     person = rf"(?:{han_person}{follows}|{_LATIN}) ?"
     thing = rf"(?:{_LATIN}|{character}{{2,8}}?)"
     type_word, role = _either(types), _either(roles)
-    gap = rf"(?:{_either(table['gaps'])}| )*+"
+    parts = _Parts(gap=rf"(?:{_either(table['gaps'])}| )*+", person=person, thing=thing)
+    gap = parts.gap
     mine = r"我们?的?"
     speaker, pronoun = r"我们?", r"[他她]"
     unit = rf"(?:{mine}{role}|{speaker}|{pronoun}|{person})"
-
-    def behind(pattern: str) -> re.Pattern[str]:
-        return re.compile(rf"{gap}(?:{pattern})")
-
-    place = rf" ?(?P<object>{thing}) ?"
-    of_project = rf" ?(?P<object>{thing}) ?(?P<type>项目|团队)"
-    whom = rf" ?(?P<object>{person})"
     return _Chinese(
         of_user=table["of_user"],
         roles=roles,
@@ -201,31 +250,8 @@ def _chinese() -> _Chinese:
             rf"{mine}(?P<role>{role})|(?P<speaker>{speaker})|(?P<pronoun>{pronoun})|(?P<name>{_LATIN}|{han_person}(?:{follows}))"
         ),
         over=re.compile(rf"{gap}(?P<over>{_either(table['over'])})?{gap}"),
-        wordings=[
-            _Wording(behind(rf"在{of_project}组?(?:里|上)?(?:工作|上班)?"), "works_on", "project"),
-            _Wording(behind(rf"在{place}(?P<type>公司|集团)?(?:工作|上班|任职|就职)"), "based_at", "organization"),
-            _Wording(
-                behind(rf"(?:加入了?|入职了?|跳槽到了?|去了){place}(?P<type>公司|集团|团队|部门)?{_EDGE}"),
-                "based_at",
-                "organization",
-            ),
-            _Wording(behind(rf"(?:参与了?|在做|做){of_project}"), "works_on", "project"),
-            _Wording(behind(rf"(?:负责|管理|领导|带领){of_project}"), "manages", "project"),
-            _Wording(behind(rf"(?:向|跟){whom}汇报"), "reports_to", "person"),
-            _Wording(behind(rf"(?:和|跟|与){whom}(?:一起)?(?:工作|合作|共事)"), "collaborates_with", "person"),
-            _Wording(behind(rf"住在{place}(?:了)?{_EDGE}"), "located_in", "location"),
-            _Wording(
-                behind(rf"(?:从 ?{thing} ?)?(?:搬到|搬去|搬家到|定居)了?{place}(?:了|生活|居住)?{_EDGE}"),
-                "located_in",
-                "location",
-            ),
-        ],
-        leaves=[
-            (behind(rf"(?:离职|辞职|退休|离开了?(?:我们)?公司|被裁|被解雇|跳槽)(?:了)?{_EDGE}"), "company"),
-            (re.compile(rf"不在(?:这里|这儿|我们公司|公司)(?:工作|上班|干)?了{_EDGE}"), "company"),
-            (behind(rf"(?:离开|退出|调离)了?(?:我们)?(?:的)?(?:团队|组|部门)了?{_EDGE}"), "team"),
-            (behind(rf"(?:离开|退出)了{place}(?:公司|集团|项目|团队)?{_EDGE}"), "named"),
-        ],
+        wordings=_wordings(parts),
+        leaves=_leaves(parts),
         role_then_name=re.compile(
             rf"{gap}{mine}(?P<former>前)?(?:新|现任)?(?:的)?(?P<role>{role}){gap}(?:是|叫|名叫|换成了?|变成了?)?{gap} ?"
             rf"(?P<name>{_LATIN}|{han_person}){follows}"
@@ -234,12 +260,12 @@ def _chinese() -> _Chinese:
             rf"^{gap}(?P<name>{_LATIN}|{han_person}(?={_either(table['gaps'])}|是|不|成|当| )) ?{gap}"
             rf"(?P<over>不再)?(?:是|成为了?|成了|当了?){gap}{mine}(?P<former>前)?(?:新|现任)?(?:的)?(?P<role>{role})了?{_EDGE}"
         ),
-        succeeds=behind(
+        succeeds=parts.behind(
             rf"(?:接替了?|接任了?|取代了?|代替了?) ?(?P<of>{_LATIN}|{han_person}{follows})"
             rf"(?:的?(?:工作|职位|位置|岗位))?(?: ?(?:成为|当|做|担任)了?{mine}(?:新)?(?P<role>{role}))?"
         ),
         together=re.compile(rf"{gap}(?:工作|合作|共事)"),
-        takes_over=behind(
+        takes_over=parts.behind(
             rf"(?:从 ?(?P<of>{_LATIN}|{han_person}{follows}) ?(?:手里|手中|那里|那儿)?)?"
             rf"接手了? ?(?P<object>{thing}) ?项目"
         ),

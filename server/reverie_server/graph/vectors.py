@@ -35,7 +35,7 @@ class _Waiting:
 
     @property
     def text(self) -> str:
-        """What the model embeds. Not the type: only entities of one type are compared."""
+        """The text that the model embeds. Without the type: only entities of one type are compared."""
         return f"{self.name}: {self.description}" if self.description else self.name
 
 

@@ -16,7 +16,7 @@ from reverie_indexer.index import store
 from reverie_server.access.principal import Principal
 from reverie_server.graph import rows as graph_rows
 from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge, Relation, parse_id
-from reverie_server.graph.rows import made_of
+from reverie_server.graph.rows import generation_of
 from reverie_server.graph.search import SQL as SEARCH
 from reverie_server.jobs.model import episode_name, message_source
 from reverie_server.llm.generation import Generation
@@ -35,7 +35,7 @@ class Source:
     source: Mapping[str, Any]
     said_at: datetime
     confidence: float
-    made: Generation
+    generation: Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +145,12 @@ async def _entity(connection: Connection, params: Mapping[str, Any]) -> EntityVi
     mentions = await (await connection.execute(SQL["mentions"], values)).fetchall()
     statements = await (await connection.execute(SQL["statements"], {**values, "each": MAX_SOURCES_EACH})).fetchall()
     merges = await (await connection.execute(SQL["merges"], values)).fetchall()
-    said: dict[int, list[Source]] = {}
+    sources_of: dict[int, list[Source]] = {}
     for row in statements:
-        said.setdefault(row["relation_id"], []).append(_source(row))
+        sources_of.setdefault(row["relation_id"], []).append(_source(row))
     return EntityView(
         entity=(await graph_rows.entities(connection, tenant_id, [entity_id]))[entity_id],
-        relations=[(relations[relation_id], said.get(relation_id, [])) for relation_id in relation_ids],
+        relations=[(relations[relation_id], sources_of.get(relation_id, [])) for relation_id in relation_ids],
         more_relations=len(rows) > MAX_RELATIONS,
         sources=[_source(row) for row in mentions],
         merges=[Merge(**row) for row in merges],
@@ -160,7 +160,7 @@ async def _entity(connection: Connection, params: Mapping[str, Any]) -> EntityVi
 def _source(row: DictRow) -> Source:
     messages = list(zip(row["seqs"], row["message_ids"], strict=True))
     source = {**message_source(row["session_id"], messages), "episode_id": episode_name(row["episode_id"])}
-    return Source(source, row["said_at"], row["confidence"], made_of(row))
+    return Source(source, row["said_at"], row["confidence"], generation_of(row))
 
 
 async def _pairs(connection: Connection, tenant_id: str, rows: Sequence[DictRow]) -> list[Duplicate]:

@@ -121,7 +121,7 @@ class LoadMetrics(Collector):
         yield seconds
 
     def _hot_slices(self) -> Iterator[Metric]:
-        """What the process holds of slices, and how often that was enough."""
+        """The slices that the process holds, and how often they were enough."""
         hot = self._runtime.hot_slices
         yield GaugeMetricFamily(
             "reverie_hot_slices_bytes", "Memory of slices that are held for search", value=hot.used_bytes

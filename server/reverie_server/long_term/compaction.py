@@ -69,7 +69,7 @@ class Proposed:
 
     text: str | None
     reason: str | None = None
-    made: Generation = EXTRACTIVE
+    generation: Generation = EXTRACTIVE
     fallback: str | None = None
     more: Sequence[Change] = ()
     within: Within | None = None
@@ -121,7 +121,7 @@ class Compaction:
                 raise NotFound(f"there is no {place.scope} {MEMORY} to compact")
             document, text = found
             proposed = await self._propose(place, document, text, next(numbers))
-            method, fallback = proposed.made.method, proposed.fallback
+            method, fallback = proposed.generation.method, proposed.fallback
             size = document.size
             if proposed.text is None:
                 return Compacted(False, proposed.reason, method, None, size, size, document.version, fallback)
@@ -180,7 +180,7 @@ class Compaction:
     ) -> Written:
         (document, before), after = present, proposed.text or ""
         # A text from a model was not the decision of the person who asked for the compaction.
-        author = AUTHOR if proposed.made.method == "llm" else by
+        author = AUTHOR if proposed.generation.method == "llm" else by
         reason = f"backup of version {document.version} before compaction"
         backup = Change(name, lambda _: before, by, reason, enabled=False, overwrites=True, reserved=True)
         change = Change(

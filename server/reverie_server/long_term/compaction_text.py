@@ -77,9 +77,10 @@ def guard(before: str, after: str, explained: Collection[str] = ()) -> str | Non
     entries, whole = _entries(before), Searched(folded([after]))
     # Most sentences are in this set, which saves the search through the text.
     kept = {piece for entry in _entries(after) for piece in entry}
-    said = {tuple(pieces_of([entry])) for entry in explained}
+    explained_pieces = {tuple(pieces_of([entry])) for entry in explained}
     lost = sum(
-        entry not in said and not all(piece in kept or whole.holds(piece) for piece in entry) for entry in entries
+        entry not in explained_pieces and not all(piece in kept or whole.contains(piece) for piece in entry)
+        for entry in entries
     )
     if lost > MAX_LOSS * len(entries):
         return f"the result drops {lost} of {len(entries)} entries"

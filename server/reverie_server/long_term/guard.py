@@ -271,16 +271,16 @@ def _settled(text: str, entries: Sequence[_Entry]) -> str:
         group = [entry for entry in entries if entry.headings == headings]
         lines, blocks = [line.rstrip("\r\n") for line in lines_of(text)], blocks_of(text)
         at, depth, follows_item = _home(blocks, headings, len(lines))
-        made = [line for level, title in headings[depth:] for line in (f"{'#' * level} {title}", "")]
+        new_headings = [line for level, title in headings[depth:] for line in (f"{'#' * level} {title}", "")]
         body = list(_joined(group))
-        tight = follows_item and not made and group[0].block.kind == "item"
+        tight = follows_item and not new_headings and group[0].block.kind == "item"
         above, below = lines[:at], lines[at:]
         while above and not above[-1].strip():
             above.pop()
         while below and not below[0].strip():
             below.pop(0)
         gap = [] if tight or not above else [""]
-        text = "\n".join([*above, *gap, *made, *body, *(["", *below] if below else [])]) + "\n"
+        text = "\n".join([*above, *gap, *new_headings, *body, *(["", *below] if below else [])]) + "\n"
     return text
 
 

@@ -60,15 +60,15 @@ class LongTermMemory:
         """
         section = memory_text.section_of(category)
         entry = memory_text.entry_of(content)
-        held = ""
+        saved_text = ""
 
         def add(text: str | None) -> str:
-            nonlocal held
-            held = memory_text.add_entry(text, section, entry)
-            return held
+            nonlocal saved_text
+            saved_text = memory_text.add_entry(text, section, entry)
+            return saved_text
 
         await self._edit(place, add, by, reason, entry.lines)
-        return Saved(section, memory_text.preview_of(held))
+        return Saved(section, memory_text.preview_of(saved_text))
 
     async def update(
         self, place: Place, old_text: str, new_text: str, *, by: str, reason: str = "update_memory"

@@ -121,7 +121,7 @@ def add_entry(text: str | None, section: str, entry: Entry) -> str:
     No text gives a new memory with all sections. DuplicateDetected when the text holds the entry already,
     ValidationFailed when the text has no place for a list item: all of it stands in a fence that is left open.
     """
-    if text is not None and _holds(text, entry):
+    if text is not None and _has_entry(text, entry):
         raise DuplicateDetected("the memory holds this already; to correct it use update_memory")
     mark = "\ufeff" if text is not None and text.startswith("\ufeff") else ""
     text = (text or "").removeprefix(mark)
@@ -210,7 +210,7 @@ class Searched:
         self._text = text
         self._left = MAX_SEARCHED_CHARS
 
-    def holds(self, words: str) -> bool:
+    def contains(self, words: str) -> bool:
         """As `contains`."""
         self._left -= len(self._text) + len(words)
         if self._left < 0:
@@ -231,7 +231,7 @@ def _contents(lines: Sequence[str], blocks: Sequence[Block]) -> list[tuple[str, 
     return [(block.kind, block.level, folded(text_of(block, lines))) for block in blocks]
 
 
-def _holds(text: str, entry: Entry) -> bool:
+def _has_entry(text: str, entry: Entry) -> bool:
     if len(" ".join(entry.plain.split())) <= MAX_UNCHECKED_CHARS:
         return False
     forms: list[Sequence[str]] = [[entry.plain], entry.lines, *(entry.items if len(entry.items) == 1 else ())]

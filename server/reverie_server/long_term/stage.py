@@ -73,14 +73,14 @@ class Rewriting:
         recorded in the transaction of its write.
         """
         before, machine = await self._state(place, document)
-        rewritten, made, fallback = await self._rewritten_by_model(place, text, machine, attempt)
+        rewritten, generation, fallback = await self._rewritten_by_model(place, text, machine, attempt)
         if rewritten is not None and rewritten.text is not None:
             day = self._dependencies.now().date()
             more = [archive_change(day, rewritten.dropped, AUTHOR)] if rewritten.dropped else []
             making = _Making(
-                self._dependencies, place, document, (text, rewritten.text), made, rewritten.reason or None
+                self._dependencies, place, document, (text, rewritten.text), generation, rewritten.reason or None
             )
-            return Proposed(rewritten.text, None, made, None, more, making.within(before))
+            return Proposed(rewritten.text, None, generation, None, more, making.within(before))
         if rewritten is not None:
             log.warning("compaction_refused", reason=rewritten.reason)
             fallback = f"refused: {rewritten.reason}"
@@ -116,7 +116,7 @@ class Rewriting:
         if not parts:
             return None, EXTRACTIVE, None
         answers: list[Answer] = []
-        made = EXTRACTIVE
+        generation = EXTRACTIVE
         for number, part in enumerate(parts, start=1):
             inputs = {
                 "today": self._dependencies.now().date().isoformat(),
@@ -129,11 +129,11 @@ class Rewriting:
             if answer.value is None:
                 return None, EXTRACTIVE, answer.fallback
             answers.append(answer.value)
-            made = answer.generation
+            generation = answer.generation
         clean = await self._dependencies.tombstones.without_forgotten(place)
         limits = (self._dependencies.max_chars, self._dependencies.max_loss)
         rewritten = await asyncio.to_thread(put_together, text, parts, answers, clean, machine, *limits)
-        return rewritten, made, None
+        return rewritten, generation, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Making:
     place: Place
     document: Document
     texts: tuple[str, str | None]
-    made: Generation
+    generation: Generation
     reason: str | None
 
     def within(self, before: object) -> Callable[[Connection, Slice], Awaitable[None]]:
@@ -160,7 +160,7 @@ class _Making:
             old, new = self.texts
             path = self.document.path
             derived = [
-                Derived(path, [line], self.made, STAGE, sources)
+                Derived(path, [line], self.generation, STAGE, sources)
                 for line, sources in lines_with_sources(path, old, new or "")
             ]
             await record(connection, tenant_id, slice_.slice_id, derived, at=self.dependencies.now())
@@ -176,10 +176,10 @@ class _Making:
             "document_id": self.document.document_id,
             "version_before": self.document.version,
             "version_after": None if self.texts[1] is None else self.document.version + 1,
-            "method": self.made.method,
-            "prompt": self.made.prompt,
-            "prompt_version": self.made.prompt_version,
-            "model": self.made.model,
+            "method": self.generation.method,
+            "prompt": self.generation.prompt,
+            "prompt_version": self.generation.prompt_version,
+            "model": self.generation.model,
             "reason": self.reason,
             "at": self.dependencies.now(),
         }

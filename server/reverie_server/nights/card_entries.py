@@ -1,4 +1,4 @@
-"""What a person does with an entry of the morning card: confirm it, or edit its line of the memory."""
+"""The acts of a person on an entry of the morning card: confirm it, or edit its line of the memory."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class MemoryLines:
         """The block with the words of an entry, else the first that restates it; None where the entry has left."""
         sought = statement(entry, language)
         known = list(zip(self.blocks, self.statements, strict=True))
-        same = next((block for block, each in known if each.essence == sought.essence), None)
-        return same or next((block for block, each in known if restates(each, sought)), None)
+        identical = next((block for block, each in known if each.essence == sought.essence), None)
+        return identical or next((block for block, each in known if restates(each, sought)), None)
 
 
 def with_line(text: str, entry: str, content: str, language: str) -> str | None:

@@ -164,8 +164,8 @@ class Reports:
 
     async def _rows(self, place: Place, name: str, more: Mapping[str, Any]) -> list[DictRow]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            params = {"tenant_id": place.tenant_id, "slice_ids": own, **more}
+            slice_ids = await own_slices(connection, place)
+            params = {"tenant_id": place.tenant_id, "slice_ids": slice_ids, **more}
             return await (await connection.execute(SQL[name], params)).fetchall()
 
 

@@ -34,7 +34,7 @@ def set_theme(response: Response, chosen: str) -> None:
         response.delete_cookie(THEME, path="/", httponly=True, samesite="strict")
 
 
-def _cookie(scope: Scope, wanted: str) -> str | None:
+def _cookie(scope: Scope, cookie_name: str) -> str | None:
     for name, value in scope["headers"]:
         if name == b"cookie" and len(value) <= _MAX_COOKIE_BYTES:
             cookies: SimpleCookie = SimpleCookie()
@@ -42,8 +42,8 @@ def _cookie(scope: Scope, wanted: str) -> str | None:
                 cookies.load(value.decode("latin-1"))
             except CookieError:
                 continue
-            if wanted in cookies and cookies[wanted].value:
-                return cookies[wanted].value
+            if cookie_name in cookies and cookies[cookie_name].value:
+                return cookies[cookie_name].value
     return None
 
 
@@ -58,5 +58,5 @@ def drop_session(response: Response) -> None:
 
 
 def form_token(secret: bytes, session: str | None) -> str:
-    """What the forms of a session carry, so that no other site can send one; of an open server they are all alike."""
+    """The token in the forms of a session, so that no other site can send one; of an open server they are all alike."""
     return hmac.new(secret, b"form:" + (session or "").encode(), hashlib.sha256).hexdigest()

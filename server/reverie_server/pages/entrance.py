@@ -47,8 +47,8 @@ def refusal(request: Request, error: ReverieError) -> Response:
     """
     is_script = request.headers.get("accept") == "text/event-stream"
     if isinstance(error, Unauthorized) and not is_script:
-        wanted = request.url.path if request.method == "GET" else ROOT
-        target = LOGIN if wanted == ROOT else f"{LOGIN}?next={quote(wanted)}"
+        path = request.url.path if request.method == "GET" else ROOT
+        target = LOGIN if path == ROOT else f"{LOGIN}?next={quote(path)}"
         response: Response = RedirectResponse(target, 303, HEADERS)
         drop_session(response)
         return response

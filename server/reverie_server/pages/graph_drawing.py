@@ -32,11 +32,11 @@ def drawing(name: str, edges: Sequence[tuple[str, str, str]]) -> Markup:
         if name in (source, target) and source != target:
             other = target if source == name else source
             relations.setdefault(other, []).append(f"{relation} →" if source == name else f"← {relation}")
-    shown = list(relations.items())[:MAX_NEIGHBOURS]
+    neighbours = list(relations.items())[:MAX_NEIGHBOURS]
     middle_x, middle_y = _WIDTH / 2, _HEIGHT / 2
     lines, nodes = [], [_node(name, middle_x, middle_y, "own")]
-    for index, (other, names) in enumerate(shown):
-        angle = 2 * math.pi * index / len(shown) - math.pi / 2
+    for index, (other, names) in enumerate(neighbours):
+        angle = 2 * math.pi * index / len(neighbours) - math.pi / 2
         x, y = middle_x + 270 * math.cos(angle), middle_y + 160 * math.sin(angle)
         label = ", ".join(dict.fromkeys(names))
         between = (0.45 * middle_x + 0.55 * x, 0.45 * middle_y + 0.55 * y)
@@ -47,7 +47,7 @@ def drawing(name: str, edges: Sequence[tuple[str, str, str]]) -> Markup:
             )
         )  # fmt: skip
         nodes.append(_node(other, x, y, "other"))
-    title = f"{name} and {len(shown)} others"
+    title = f"{name} and {len(neighbours)} others"
     return _FRAME.format(
         width=_WIDTH, height=_HEIGHT, title=title, lines=Markup("").join(lines), nodes=Markup("").join(nodes)
     )

@@ -36,7 +36,7 @@ _TITLES = {401: "Sign in", 403: "Not permitted", 404: "Not found", 409: "It has 
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -44,17 +44,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters["day"] = _day
-    made.filters["moment"] = _moment
-    made.filters["clock"] = _clock
-    made.filters["word"] = _word
-    made.filters["percent"] = _percent
-    made.filters["markdown"] = rendered
-    made.globals["charts"] = charts
-    made.globals["words"] = words
-    made.globals["static"] = _static
-    made.filters["many"] = words.many
-    return made
+    environment.filters["day"] = _day
+    environment.filters["moment"] = _moment
+    environment.filters["clock"] = _clock
+    environment.filters["word"] = _word
+    environment.filters["percent"] = _percent
+    environment.filters["markdown"] = rendered
+    environment.globals["charts"] = charts
+    environment.globals["words"] = words
+    environment.globals["static"] = _static
+    environment.filters["many"] = words.many
+    return environment
 
 
 def page(template: str, status: int = 200, /, **values: Any) -> HTMLResponse:

@@ -39,8 +39,8 @@ class TimeSlider:
         """Other days to go to, each with its name; "" for now."""
         here = self.day or self.today
         days = [(label, here + timedelta(days=by)) for label, by in _STEPS]
-        shown = [(label, day.isoformat()) for label, day in days if self.start <= day < self.today]
-        return [*shown, ("now", "")] if self.day else shown
+        steps = [(label, day.isoformat()) for label, day in days if self.start <= day < self.today]
+        return [*steps, ("now", "")] if self.day else steps
 
     @property
     def until(self) -> str | None:

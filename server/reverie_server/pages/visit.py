@@ -58,7 +58,7 @@ class PageRoute(APIRoute):
 
 
 def _sentence(error: RequestValidationError | ValidationError) -> str:
-    """What is wrong with the first field that is, without the value that was sent."""
+    """The fault of the first wrong field, without the value that was sent."""
     first = error.errors()[0]
     name = next((str(part) for part in reversed(first["loc"]) if isinstance(part, str)), "")
     return f"{name}: {first['msg']}" if name else str(first["msg"])
@@ -97,10 +97,10 @@ class Visit:
 
     def url(self, name: str, **query: str | int | None) -> str:
         """The address of a page of the same agent and owner."""
-        given = {"owner": self.owner_key, **query}
-        wanted = {name: value for name, value in given.items() if value not in (None, "")}
+        query_with_owner = {"owner": self.owner_key, **query}
+        filled = {name: value for name, value in query_with_owner.items() if value not in (None, "")}
         address = f"{ROOT}/{quote(self.agent_id)}/{quote(name, safe='/')}"
-        return f"{address}?{urlencode(wanted)}" if wanted else address
+        return f"{address}?{urlencode(filled)}" if filled else address
 
     def message_url(self, session_id: str, seq: int) -> str:
         """The address of a message, in the page of its conversation that begins a little before it."""
@@ -116,15 +116,15 @@ class Visit:
         """The owner, as models of requests have it."""
         return {"owner_key": self.owner_key}
 
-    def asked(self, kind: type[Query], *names: str, **more: Any) -> Query:
+    def query(self, kind: type[Query], *names: str, **more: Any) -> Query:
         """A model of a query: of the owner, with the parameters of the address that have these names."""
-        given = {name: value for name in names if (value := self.request.query_params.get(name))}
-        return kind.model_validate({**self.whose, **given, **more})
+        parameters = {name: value for name in names if (value := self.request.query_params.get(name))}
+        return kind.model_validate({**self.whose, **parameters, **more})
 
     async def threshold(self) -> float:
         """The relevance from which on the agent's memory goes into a prompt."""
-        own = await agents.get_agent(self.agent_id, self.system, self.who)
-        return effective_settings(self.system.settings.agent_defaults, own.settings).auto_inject_threshold
+        agent = await agents.get_agent(self.agent_id, self.system, self.who)
+        return effective_settings(self.system.settings.agent_defaults, agent.settings).auto_inject_threshold
 
     async def summary(self) -> SummaryBody:
         """How much there is of the memory, and what waits. Raises what `Gate.read` raises."""
@@ -149,8 +149,8 @@ async def visitor(request: Request) -> Caller:
 async def visit(request: Request, who: Annotated[Caller, Depends(visitor)], a: str) -> Visit:
     """The visit of a request to a page of an agent. A bound key's owner is the visit's."""
     system = cast("Runtime", request.app.state.runtime)
-    given = request.query_params.get("owner") or who.owner_key
-    owner_key = None if not given else check_owner_key(given)
+    owner = request.query_params.get("owner") or who.owner_key
+    owner_key = None if not owner else check_owner_key(owner)
     secret = await system.tombstones.load_secret()
     token = form_token(secret, session_token(request.scope))
     return Visit(request, system, who, check_agent_id(a), owner_key, token)

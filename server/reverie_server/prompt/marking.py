@@ -1,4 +1,4 @@
-"""What no longer holds in the files of a prompt, and what would stand there twice. Pure."""
+"""Marks for the lines of a prompt's files that no longer hold, and removal of those that stand there twice. Pure."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def without_repeats(parts: Sequence[Part]) -> list[Part]:
         if (part := by_name.get(name)) is None:
             continue
         lines = []
-        own: set[bytes] = set()
+        part_keys: set[bytes] = set()
         for line in part.text.split("\n"):
             keys = {sentence.key for sentence in keyed_sentences(line)} if _ENTRY.match(line) else set()
             if keys and keys <= known:
                 continue
-            own |= keys
+            part_keys |= keys
             # Of what was said on a day, the sentences that stand above are left out.
             rest = without_said(line, known) if keys & known and parts_of(line) is not None else line
             if rest or not keys:
                 lines.append(rest)
-        known |= own
+        known |= part_keys
         is_shorter = "\n".join(lines) != part.text
         kept[name] = replace(part, text=_without_empty_sections(lines)) if is_shorter else part
     return [part for part in (kept.get(part.name, part) for part in parts) if part.text]

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.errors import NotFound, ReverieError
+from reverie_indexer.errors import NotFound
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import Injection, Injector, InjectRequest, no_injection
@@ -22,16 +22,17 @@ from reverie_server.prompt import context
 from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
 from reverie_server.prompt.context_files import read_prompt_files
+from reverie_server.prompt.conversation_fit import Conversation, ConversationFitting, FittedConversation, marked
 from reverie_server.prompt.marking import without_repeats
 from reverie_server.prompt.summary import Summaries
-from reverie_server.prompt.turn_log import Kind, TurnLog
+from reverie_server.prompt.turn_log import Kind, TurnLog, TurnRecord
 from reverie_server.prompt.visible_messages import visible, without_echoes
-from reverie_server.prompt.window import Window, divide, tokens_of, trim
-from reverie_server.prompt.window_summaries import KeptSummary, WindowSummaries
+from reverie_server.prompt.window import Window, tokens_of, trim
+from reverie_server.prompt.window_summaries import WindowSummaries
 from reverie_server.sessions.daily_log import local_day, log_text
-from reverie_server.sessions.model import Message, Session, exchanges
+from reverie_server.sessions.model import Message, exchanges
 from reverie_server.sessions.sessions import Sessions
-from reverie_server.text.fences import SUMMARY_MARK, for_prompt
+from reverie_server.text.fences import for_prompt
 from reverie_server.text.tokens import CountTokens, message_tokens
 
 log = structlog.get_logger()
@@ -102,30 +103,6 @@ class ConversationDependencies:
     morning_cards: MorningCards
 
 
-@dataclass(frozen=True, slots=True)
-class _Conversation:
-    """The conversation before a turn: its session, if it has one, and its live messages as stored and as in prompts."""
-
-    session: Session | None = None
-    stored: Sequence[Message] = ()
-    messages: Sequence[Message] = ()
-
-    def is_verbatim(self, messages: Sequence[Message]) -> bool:
-        """Whether a prompt with these messages has every message of the conversation."""
-        if self.session is None:
-            return True
-        return len(messages) == len(self.messages) and self.session.message_count <= len(self.stored)
-
-
-@dataclass(frozen=True, slots=True)
-class _FittedConversation:
-    """The messages of a conversation that stay in the prompt, and the summary of the older ones; "" without one."""
-
-    conversation: _Conversation
-    summary: str
-    messages: Sequence[Message]
-
-
 class Turns:
     """Makes prompts. `now` gives the time, with its zone."""
 
@@ -143,10 +120,9 @@ class Turns:
         self._database = database
         self._sessions = dependencies.sessions
         self._compactions = dependencies.compactions
-        self._summaries = dependencies.summaries
-        self._window_summaries = dependencies.window_summaries
         self._morning_cards = dependencies.morning_cards
         self._injector = injector
+        self._fitting = ConversationFitting(dependencies.summaries, dependencies.window_summaries, count)
         self._count = count
         self._rules = rules
         self._log = turn_log
@@ -159,23 +135,22 @@ class Turns:
         the log of turns.
         """
         begun = time.perf_counter()
-        turn = await self._made(grant, request)
+        turn = await self._prepared(grant, request)
         if not request.is_noted:
             return turn
-        turn_id = self._log.note(
-            grant,
-            request.kind,
-            request.message,
-            turn.injection,
+        record = TurnRecord(
+            kind=request.kind,
+            message=request.message,
+            injection=turn.injection,
             session_id=request.session_id,
             sections=turn.sections,
             tokens=turn.tokens,
             model=request.model,
             seconds=time.perf_counter() - begun,
         )
-        return replace(turn, turn_id=turn_id)
+        return replace(turn, turn_id=self._log.note(grant, record))
 
-    async def _made(self, grant: Grant, request: TurnRequest) -> Turn:
+    async def _prepared(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")
         message = _unstored_message(without_echoes(request.message), self._count)
         conversation = await self._conversation(grant, request, caller, message)
@@ -186,7 +161,7 @@ class Turns:
         # Memory gets the most that it may take, so that the conversation fits whatever is found.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
-        fitted = await self._fit(grant, conversation, message, window, emergency=request.emergency)
+        fitted = await self._fitting.fit(grant, conversation, message, window, emergency=request.emergency)
         injection = await self._inject(grant, message, fitted, parts, files)
         return self._turn(grant, max_tokens, parts, message, fitted, injection)
 
@@ -204,23 +179,23 @@ class Turns:
             compacted=False,
         )
 
-    async def _conversation(self, grant: Grant, request: TurnRequest, caller: str, message: Message) -> _Conversation:
+    async def _conversation(self, grant: Grant, request: TurnRequest, caller: str, message: Message) -> Conversation:
         """The conversation before the message; a compaction that is under way is waited for."""
         if request.history is not None:
-            return _Conversation(messages=request.history)
+            return Conversation(messages=request.history)
         if request.session_id is None:
-            return _Conversation()
+            return Conversation()
         try:
             session = await self._sessions.find(grant.principal, request.session_id)
             if await self._compactions.wait(session, self._rules.compact_wait_seconds):
                 session = await self._sessions.find(grant.principal, request.session_id)
         except NotFound:
-            return _Conversation()
+            return Conversation()
         live = await self._sessions.live(grant.principal, session)
-        return _Conversation(session, live, await asyncio.to_thread(visible, live, caller, message))
+        return Conversation(session, live, await asyncio.to_thread(visible, live, caller, message))
 
     async def _parts(
-        self, grant: Grant, request: TurnRequest, caller: str, conversation: _Conversation, files: PromptFiles
+        self, grant: Grant, request: TurnRequest, caller: str, conversation: Conversation, files: PromptFiles
     ) -> list[Part]:
         """The parts of the system prompt but the memory section, most stable first."""
         max_tokens = self._max_tokens(grant, request)
@@ -237,7 +212,7 @@ class Turns:
         self,
         grant: Grant,
         message: Message,
-        fitted: _FittedConversation,
+        fitted: FittedConversation,
         parts: Sequence[Part],
         files: PromptFiles,
     ) -> Injection:
@@ -288,79 +263,13 @@ class Turns:
     def _system_tokens(self, prompt: str) -> int:
         return message_tokens(prompt, {}, self._count) if prompt else 0
 
-    def _with_summary(self, window: Window, summary: str) -> Window:
-        size = message_tokens(_marked(summary), {}, self._count) if summary else 0
-        return replace(window, others=window.others + size)
-
-    async def _fit(
-        self, grant: Grant, conversation: _Conversation, message: Message, window: Window, *, emergency: bool
-    ) -> _FittedConversation:
-        """The conversation as it fits into the window before the current message.
-
-        Older messages are summarised when the prompt would fill its share of the window. The summary stays while the
-        messages after it leave the prompt below that share, or are shorter than a summary: so the prompt's cache finds
-        the same beginning again, and no model is asked in every turn. Then the summary is extended.
-        """
-        session, live = conversation.session, conversation.messages
-        if session is None:
-            return _FittedConversation(conversation, "", live)
-        with_base = self._with_summary(window, session.summary)
-        if not emergency and not with_base.is_filling([*live, message]):
-            return _FittedConversation(conversation, session.summary, live)
-        if not live:
-            return _FittedConversation(conversation, session.summary, [])
-        async with self._window_summaries.lock(session):
-            kept = await self._kept_summary(grant, session, conversation)
-            if kept is not None and not emergency:
-                after = [later for later in live if later.seq > kept.through_seq]
-                with_kept = self._with_summary(window, kept.text)
-                if not with_kept.is_filling([*after, message]) or self._is_brief(after):
-                    return _FittedConversation(conversation, kept.text, after)
-            older, recent = divide(live)
-            summary = kept.text if kept else session.summary
-            if not emergency:
-                summary = await self._extended_summary(grant, conversation, older, kept) or summary
-        room = window.max_tokens - self._with_summary(window, summary).others
-        return _FittedConversation(conversation, summary, trim([*recent, message], room)[:-1])
-
-    def _is_brief(self, after: Sequence[Message]) -> bool:
-        """Whether the messages after a summary, but for the last pairs, take no more than a summary."""
-        return tokens_of(divide(after)[0]) <= self._summaries.max_tokens
-
-    async def _kept_summary(self, grant: Grant, session: Session, conversation: _Conversation) -> KeptSummary | None:
-        """The kept summary of the session, if live messages come after it."""
-        kept = await self._window_summaries.kept(grant.principal, session, conversation.stored[0].seq)
-        return kept if kept is not None and kept.through_seq < conversation.stored[-1].seq else None
-
-    async def _extended_summary(
-        self, grant: Grant, conversation: _Conversation, older: Sequence[Message], kept: KeptSummary | None
-    ) -> str | None:
-        """One summary of the `older` messages, made of the kept one and the messages after it, and kept in its place.
-
-        None when it cannot be had.
-        """
-        session = conversation.session
-        assert session is not None
-        stored = [message for message in conversation.stored if older and message.seq <= older[-1].seq]
-        new = [message for message in older if kept is None or message.seq > kept.through_seq]
-        previous = kept.text if kept else session.summary
-        written = await self._summaries.write(grant.principal.tenant_id, previous, new) if new else None
-        if written is None:
-            return None
-        try:
-            is_kept = await self._window_summaries.keep(grant.principal, session, stored, written)
-        except ReverieError as error:
-            log.warning("window_summary_not_kept", code=error.code, detail=error.detail)
-            return None
-        return written.text if is_kept else None
-
     def _turn(
         self,
         grant: Grant,
         max_tokens: int,
         parts: Sequence[Part],
         message: Message,
-        fitted: _FittedConversation,
+        fitted: FittedConversation,
         injection: Injection,
     ) -> Turn:
         """The prompt put together; where memory took more than was kept free, the oldest messages are trimmed."""
@@ -369,9 +278,9 @@ class Turns:
         if in_user_message:
             message = _unstored_message(f"{injection.section}\n\n{message.content}", self._count)
         system_tokens = self._system_tokens(prompt)
-        window = self._with_summary(self._window(max_tokens, system_tokens), fitted.summary)
+        window = self._fitting.with_summary(self._window(max_tokens, system_tokens), fitted.summary)
         kept = trim([*fitted.messages, message], window.max_tokens - window.others)[:-1]
-        first = [{"role": "user", "content": _marked(fitted.summary)}] if fitted.summary else []
+        first = [{"role": "user", "content": marked(fitted.summary)}] if fitted.summary else []
         sections = [
             Section(
                 "memory_context", injection.tokens, None if in_user_message else _span_at_end(prompt, injection.section)
@@ -392,10 +301,6 @@ class Turns:
 
 def _span_at_end(prompt: str, section: str) -> tuple[int, int]:
     return len(prompt) - len(section), len(prompt)
-
-
-def _marked(summary: str) -> str:
-    return f"{SUMMARY_MARK}\n{for_prompt(summary)}"
 
 
 def _unstored_message(text: str, count: CountTokens) -> Message:

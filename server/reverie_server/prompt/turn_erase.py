@@ -41,9 +41,9 @@ class ForgettableTurns(Forgettable):
         }
         rows = await (await connection.execute(SQL["holding"], params)).fetchall()
         changed = await asyncio.to_thread(_changed, rows, forgotten.texts)
-        for turn_id, asked in changed.items():
+        for turn_id, message in changed.items():
             await connection.execute(
-                SQL["set_asked"], {"tenant_id": place.tenant_id, "turn_id": turn_id, "asked": asked}
+                SQL["set_asked"], {"tenant_id": place.tenant_id, "turn_id": turn_id, "asked": message}
             )
         return Findings("message")
 

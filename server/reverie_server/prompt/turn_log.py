@@ -11,7 +11,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
@@ -42,9 +42,23 @@ INTERVAL_SECONDS = 1.0
 # While the database takes no writes, the attempts become rarer up to this.
 MAX_INTERVAL_SECONDS = 30.0
 # What the user said is kept up to here: it is to be recognised, and the conversation has the whole.
-MAX_ASKED_CHARS = 1_000
+MAX_MESSAGE_CHARS = 1_000
 _PRUNED_AT_ONCE = 10_000
 _ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """A turn as it was: the user's message, and the prompt that was made for it in `seconds`, in `tokens`."""
+
+    kind: Kind
+    message: str
+    injection: Injection
+    session_id: str | None = None
+    sections: Sequence[Section] = ()
+    tokens: int = 0
+    model: str | None = None
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +68,37 @@ class NotedTurn:
     turn_id: str
     place: Place
     owner_key: str | None
-    session_id: str | None
-    kind: Kind
     at: datetime
-    asked: str
-    sections: Sequence[Section]
-    tokens: int
-    injection: Injection
-    model: str | None
-    milliseconds: int
+    record: TurnRecord
 
     @property
     def params(self) -> dict[str, Any]:
-        """The turn as the statement has it, but for the slice."""
+        """The turn as the statement has it, but for the message and the slice."""
+        record = self.record
         memories: list[Mapping[str, Any]] = [
             {"id": memory.id, "relevance": round(memory.score, 4), "state": "injected"}
-            for memory in self.injection.memories
+            for memory in record.injection.memories
         ]
         memories += [
             {"id": str(near.chunk_id), "relevance": round(near.relevance, 4), "state": near.why}
-            for near in self.injection.near
+            for near in record.injection.near
         ]
         return {
             "tenant_id": self.place.tenant_id,
             "turn_id": self.turn_id,
             "agent_id": self.place.agent_id,
             "owner_key": self.owner_key,
-            "session_id": self.session_id,
-            "kind": self.kind,
+            "session_id": record.session_id,
+            "kind": record.kind,
             "at": self.at,
-            "sections": Jsonb([{"name": each.name, "tokens": each.tokens} for each in self.sections]),
-            "tokens": self.tokens,
+            "sections": Jsonb([{"name": each.name, "tokens": each.tokens} for each in record.sections]),
+            "tokens": record.tokens,
             "memories": Jsonb(memories),
-            "match_count": self.injection.match_count,
-            "top_score": self.injection.top_score,
-            "outcome": self.injection.skipped or ("injected" if self.injection.injected else "no_match"),
-            "model": self.model,
-            "milliseconds": self.milliseconds,
+            "match_count": record.injection.match_count,
+            "top_score": record.injection.top_score,
+            "outcome": record.injection.skipped or ("injected" if record.injection.injected else "no_match"),
+            "model": record.model,
+            "milliseconds": round(1000 * record.seconds),
         }
 
 
@@ -116,19 +124,7 @@ class TurnLog:
         self.written = 0
         self.lost = 0
 
-    def note(
-        self,
-        grant: Grant,
-        kind: Kind,
-        message: str,
-        injection: Injection,
-        *,
-        session_id: str | None = None,
-        sections: Sequence[Section] = (),
-        tokens: int = 0,
-        model: str | None = None,
-        seconds: float = 0.0,
-    ) -> str:
+    def note(self, grant: Grant, record: TurnRecord) -> str:
         """Note a turn and give its id. Never fails, never waits."""
         turn_id = secrets.token_hex(8)
         if grant.is_new:
@@ -137,21 +133,8 @@ class TurnLog:
             self.lost += 1
             return turn_id
         place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
-        turn = NotedTurn(
-            turn_id=turn_id,
-            place=place,
-            owner_key=grant.principal.owner_key,
-            session_id=session_id,
-            kind=kind,
-            at=self._now(),
-            asked=message[:MAX_ASKED_CHARS],
-            sections=sections,
-            tokens=tokens,
-            injection=injection,
-            model=model,
-            milliseconds=round(1000 * seconds),
-        )
-        self._waiting.append(turn)
+        brief = replace(record, message=record.message[:MAX_MESSAGE_CHARS])
+        self._waiting.append(NotedTurn(turn_id, place, grant.principal.owner_key, self._now(), brief))
         self._noted.set()
         return turn_id
 
@@ -214,7 +197,7 @@ class TurnLog:
             if await tombstone_mark(connection, place.tenant_id, [row["slice_id"]]) != mark:
                 raise Superseded
             for turn in turns:
-                params = {**turn.params, "asked": clean(turn.asked, turn.at), "slice_id": row["slice_id"]}
+                params = {**turn.params, "asked": clean(turn.record.message, turn.at), "slice_id": row["slice_id"]}
                 await connection.execute(SQL["add"], params)
         return len(turns)
 

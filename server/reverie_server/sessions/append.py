@@ -214,8 +214,8 @@ class Recorder:
         async with self._database.tenant(key.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, key)
             if found is None:
-                own = await own_slices(connection, place)
-                return _Seen(None, place, tombstones=await tombstone_mark(connection, key.tenant_id, own))
+                slice_ids = await own_slices(connection, place)
+                return _Seen(None, place, tombstones=await tombstone_mark(connection, key.tenant_id, slice_ids))
             session, place = found
             ids = [message.message_id for message in messages if message.message_id is not None]
             params = {"tenant_id": key.tenant_id, "session_key": session.session_key, "message_ids": ids}

@@ -78,8 +78,8 @@ async def _read(database: Database, key: Key, time_zone: str) -> _Found | None:
         }
         rows = await (await connection.execute(SQL["said"], params)).fetchall()
         lines = _lines([Message(**row) for row in rows], time_zone)
-        own = await own_slices(connection, place)
-        notes = await store.read_documents(connection, key.tenant_id, own, sorted(lines))
+        slice_ids = await own_slices(connection, place)
+        notes = await store.read_documents(connection, key.tenant_id, slice_ids, sorted(lines))
     changes = [
         Change(note.path, partial(_without, lines[note.path]), LOG_AUTHOR, LOG_REASON)
         for note, text in notes

@@ -34,7 +34,7 @@ class Spoken(Protocol):
 
     @property
     def content(self) -> str:
-        """What is said."""
+        """The text of the message."""
 
     @property
     def at(self) -> datetime:
@@ -42,7 +42,7 @@ class Spoken(Protocol):
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What the protocol has beside: `tool_calls` above all."""
+        """The other fields of the protocol: `tool_calls` above all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +88,25 @@ def repeats(passage: str, text: str) -> bool:
 
 
 def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
-    """What the excerpts of a message's text still hold of pieces of it that they cut in the middle.
+    """The beginnings, in the excerpts of a message's text, of pieces that the excerpts cut in the middle.
 
     A piece that stands whole in an excerpt is found there as it is; one that the cut goes through leaves its beginning.
     """
-    said = _folded(text)
-    kept = [shown.removesuffix("…") for size in (USER_CHARS, ASSISTANT_CHARS) if (shown := _cut_to(said, size)) != said]
+    folded_text = _folded(text)
+    kept = [
+        cut.removesuffix("…")
+        for size in (USER_CHARS, ASSISTANT_CHARS)
+        if (cut := _cut_to(folded_text, size)) != folded_text
+    ]
     left: list[list[str]] = [[] for _ in kept]
     for piece in filter(str.strip, pieces):
         if not kept:
             break
         # A piece that the cut goes through begins before it, and takes no more than this in any spelling.
-        folded = Folded.of(said[: ASSISTANT_CHARS + _SPELLED * len(piece)])
+        folded = Folded.of(folded_text[: ASSISTANT_CHARS + _SPELLED * len(piece)])
         for start, end in folded.spans_of(pattern_of(piece)):
-            for shown, found in zip(kept, left, strict=True):
-                found += [f"{shown[start:]}…"] if start < len(shown) < end else []
+            for cut, found in zip(kept, left, strict=True):
+                found += [f"{cut[start:]}…"] if start < len(cut) < end else []
             if start >= ASSISTANT_CHARS:
                 break
     return [rest for found in left for rest in found]

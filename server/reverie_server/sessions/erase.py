@@ -88,7 +88,7 @@ async def sessions_holding(
 
 
 async def said_in(connection: Connection, tenant_id: str, session_keys: Sequence[int]) -> AsyncIterator[str]:
-    """What users said in some sessions, message by message."""
+    """The texts of users in some sessions, message by message."""
     params = {"tenant_id": tenant_id, "session_keys": list(session_keys)}
     async with connection.cursor(name="said_in_sessions") as cursor:
         cursor.itersize = 50

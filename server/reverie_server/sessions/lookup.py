@@ -53,7 +53,7 @@ def look_up_statements(key: Key) -> list[Statement]:
 
 
 def looked_up(key: Key, rows: Sequence[DictRow]) -> tuple[Session, Place] | None:
-    """What `look_up` gives for these rows."""
+    """The result of `look_up` for these rows."""
     if not rows:
         return None
     columns = dict(rows[0])

@@ -87,17 +87,17 @@ class Session:
 
     @property
     def channel(self) -> str:
-        """What stands before the first colon of the id, or `api`."""
+        """The part of the id before its first colon, or `api`."""
         return self.session_id.partition(":")[0] if ":" in self.session_id else DEFAULT_CHANNEL
 
     @property
     def chat_id(self) -> str:
-        """What stands behind the first colon of the id, or all of it."""
+        """The part of the id behind its first colon, or all of it."""
         return self.session_id.partition(":")[2] if ":" in self.session_id else self.session_id
 
     @property
     def path(self) -> str:
-        """What a passage of the session names as its source."""
+        """The path that the passages of the session name as their source."""
         return path_of(self.session_id)
 
 
@@ -107,7 +107,7 @@ def is_of_cron(session_id: str) -> bool:
 
 
 def path_of(session_id: str) -> str:
-    """What a passage of a session names as its source. No file has such a path and the tier `message`."""
+    """The path that the passages of a session name as their source. No file has such a path and the tier `message`."""
     return f"sessions/{session_id}"
 
 

@@ -1,4 +1,4 @@
-"""What a line of a summary or a note says, without its marks. Pure."""
+"""The text of a line of a summary or a note, without its marks. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EMPHASIS_MARKS = ("**", "__", "*", "_", *("`" * length for length in range(8, 0
 
 
 def spoken(line: str) -> str:
-    """What a line of a summary says: without list marks, without who says it, without emphasis, on one line."""
+    """The text of a line of a summary: without list marks, without who says it, without emphasis, on one line."""
     marks = _MARKS.match(line)
     line = line[marks.end() if marks else 0 :]
     line = _SPEAKER.sub("", line.strip(), count=1) if _SPEAKER.match(line.strip()) else line

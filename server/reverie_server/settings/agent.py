@@ -12,6 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.text.analyse import language_name
 
+# Up to a year: far beyond it, PostgreSQL or the clock of the event loop could not take the number.
+Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -1,4 +1,4 @@
-"""What a log may have of an error: its type and the line in our code. Its message may be somebody's memory. Pure."""
+"""The parts of an error for a log: its type and the line in our code. Its message may be somebody's memory. Pure."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class KeyedText:
 
 
 def keyed_text(text: str, keyed: Keyed) -> KeyedText | None:
-    """What a text is known by; None where folding leaves nothing of it."""
+    """The key of a text; None where folding leaves nothing of it."""
     bare, is_sentence = sought(text)
     folded = Folded.of(bare).text
     if not folded:

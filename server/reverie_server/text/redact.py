@@ -163,7 +163,7 @@ class _Target:
 
 
 def sought(text: str) -> tuple[str, bool]:
-    """What is looked for to find a text: it, or a sentence without its full stop; and whether it is such a sentence."""
+    """The form in which a text is looked for: itself, or a sentence without its full stop; and whether it is one."""
     bare = text.rstrip().rstrip(_FULL_STOPS)
     is_sentence = bare != text.rstrip() and is_distinctive(bare)
     return (bare if is_sentence else text), is_sentence

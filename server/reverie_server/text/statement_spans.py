@@ -71,7 +71,7 @@ def without_stumps(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _widened(text: str, statement: Span, removed: Sequence[Span]) -> list[Span]:
-    """What goes of a statement of which some spans are removed."""
+    """The parts of a statement that go when some spans are removed."""
     start, end = statement
     ends = [start, *(stop for _, stop in removed)]
     starts = [*(begin for begin, _ in removed), end]
@@ -192,8 +192,8 @@ def _blocks(text: str) -> Iterator[Span]:
 
 def _continues(text: str, block: Span, line: str) -> bool:
     """Whether a line goes on with the sentence of the line before it."""
-    said = line.strip()
-    if not said or _OPENS_BLOCK.match(line) or not (said[0].islower() or said[0].isdigit()):
+    stripped = line.strip()
+    if not stripped or _OPENS_BLOCK.match(line) or not (stripped[0].islower() or stripped[0].isdigit()):
         return False
     last_start = text.rfind("\n", block[0], block[1] - 1) + 1 if block[1] - 1 > block[0] else block[0]
     last = text[max(last_start, block[0]) : block[1]].rstrip("\r\n")
@@ -237,6 +237,6 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
 def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
     """The span without white space at its ends; none where nothing is left."""
     part = text[start:end]
-    if said := part.strip():
+    if stripped := part.strip():
         begin = start + len(part) - len(part.lstrip())
-        yield begin, begin + len(said)
+        yield begin, begin + len(stripped)

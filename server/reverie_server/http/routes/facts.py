@@ -30,7 +30,7 @@ from reverie_server.http.schemas.facts import (
     contradiction_body,
     fact_body,
 )
-from reverie_server.http.schemas.memory import Receipt
+from reverie_server.http.schemas.forgetting import Receipt
 
 router = APIRouter(prefix="/agents/{a}", tags=["Consolidation"], responses=may_answer(401, 403, 404, 422, 503))
 BODY_ONLY = [Depends(no_query)]

@@ -14,6 +14,7 @@ from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.inject import InjectBody, InjectResponse, inject_response
 from reverie_server.inject.inject import InjectRequest, no_injection
 from reverie_server.prompt.contents import first_visible_message, prompt_texts
+from reverie_server.prompt.turn_log import TurnRecord
 from reverie_server.runtime import Runtime
 from reverie_server.text.query import check_not_blank
 
@@ -36,7 +37,14 @@ async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> Inject
         injection = await system.injector.inject(grant, await _request(system, grant, body))
         seconds = time.perf_counter() - begun
         if not body.explain:
-            system.turn_log.note(grant, "inject", body.message, injection, session_id=body.session_id, seconds=seconds)
+            record = TurnRecord(
+                kind="inject",
+                message=body.message,
+                injection=injection,
+                session_id=body.session_id,
+                seconds=seconds,
+            )
+            system.turn_log.note(grant, record)
         counted(injection.injected)
         return inject_response(injection, explain=body.explain)
     except MemoryDisabled:

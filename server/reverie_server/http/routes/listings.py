@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query
 from reverie_server.access.audit import counted
 from reverie_server.access.principal import place_for
 from reverie_server.browse.conversations import SessionFilter
-from reverie_server.browse.timeline import KINDS, DaysWanted
+from reverie_server.browse.timeline import KINDS, DayFilter
 from reverie_server.http.context import Agent, System, Who, cursor_time, decode_cursor, encode_cursor, no_body
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import Owner, response_from
@@ -29,9 +29,9 @@ Key = TypeVar("Key", int, str)
 async def list_sessions(a: Agent, system: System, who: Who, query: Annotated[SessionsQuery, Query()]) -> SessionList:
     """An owner's conversations, the one changed last first; where no owner is named, the team's."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    wanted = SessionFilter(query.state, query.since)
+    filters = SessionFilter(query.state, query.since)
     before = _position(query.cursor, int)
-    page = await system.conversations.page(grant.principal, wanted, before=before, limit=query.limit + 1)
+    page = await system.conversations.page(grant.principal, filters, before=before, limit=query.limit + 1)
     sessions = page[: query.limit]
     counted(len(sessions))
     last = sessions[-1] if len(page) > query.limit else None
@@ -65,13 +65,13 @@ async def get_timeline(a: Agent, system: System, who: Who, query: Annotated[Time
     grant = await system.gate.read(who, a, query.resolved_owner())
     place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
     position = decode_cursor(query.cursor, str)
-    wanted = DaysWanted(
+    day_filter = DayFilter(
         since=query.since or datetime.min.replace(tzinfo=UTC),
         before=_before(position, query, grant.settings.time_zone),
         kinds=[query.kind] if query.kind else KINDS,
         has_entries=query.entries,
     )
-    page = await system.timeline.page(grant.principal, place, wanted, grant.settings.time_zone, query.limit + 1)
+    page = await system.timeline.page(grant.principal, place, day_filter, grant.settings.time_zone, query.limit + 1)
     days = page[: query.limit]
     counted(sum(len(day.entries) for day in days))
     cursor = encode_cursor(days[-1].starts.isoformat()) if len(page) > query.limit else None

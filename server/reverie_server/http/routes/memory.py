@@ -11,7 +11,8 @@ from reverie_server.access.audit import Action, counted
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import ScopedOwner, response_from
-from reverie_server.http.schemas.memory import Clear, Cleared, Forget, Receipt, Reindexed, SearchRequest, SearchResponse
+from reverie_server.http.schemas.forgetting import Forget, Receipt
+from reverie_server.http.schemas.memory import Clear, Cleared, Reindexed, SearchRequest, SearchResponse
 from reverie_server.http.schemas.search_answer import search_response
 from reverie_server.sessions.reindex import reindex_messages
 from reverie_server.text.spans import span

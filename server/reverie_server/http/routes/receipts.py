@@ -11,7 +11,7 @@ from reverie_server.access.audit import counted
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import Owner, Page
-from reverie_server.http.schemas.memory import ReceiptList, StoredReceiptBody, stored_receipt
+from reverie_server.http.schemas.forgetting import ReceiptList, StoredReceiptBody, stored_receipt
 
 router = APIRouter(prefix="/agents/{a}/receipts", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 ReceiptId = Annotated[str, PathParameter(description="A receipt's id", examples=["rcp-12"])]

@@ -11,7 +11,7 @@ from reverie_server.access.audit import counted
 from reverie_server.http.context import Agent, System, Who, decode_cursor, encode_cursor, no_body
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.common import Owner, Page
-from reverie_server.http.schemas.memory import UnmetRequestBody, UnmetRequestList, unmet_request
+from reverie_server.http.schemas.forgetting import UnmetRequestBody, UnmetRequestList, unmet_request
 
 router = APIRouter(prefix="/agents/{a}/unmet-requests", tags=["Memory"], responses=may_answer(401, 403, 404, 422, 503))
 RequestId = Annotated[str, PathParameter(description="A request's id", examples=["ask-3"])]

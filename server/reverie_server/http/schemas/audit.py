@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from reverie_server.access.audit import Action, AuditRow, Outcome
 from reverie_server.http.schemas.common import Page, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
+from reverie_server.text.fields import Instant
 
 _ENTRY = {
     "id": "1204",

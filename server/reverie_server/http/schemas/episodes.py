@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 from reverie_indexer.database.database import ALL_OWNERS
 from reverie_server.browse.episodes import EpisodeQuery, FoundEpisode, SourcedEpisode
 from reverie_server.http.schemas.common import Body, Owner, Page, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant, Timing
+from reverie_server.http.schemas.memory import Timing
 from reverie_server.http.schemas.search_answer import timing
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchOutcome
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 
 _EPISODE = {
     "id": "ep-12",

@@ -13,8 +13,7 @@ from reverie_server.facts.model import Contradiction, ContradictionState, Fact, 
 from reverie_server.facts.view import FactFilter
 from reverie_server.heuristics.stated_fact import Category
 from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 
 _FACT = {
     "id": "fact-7",

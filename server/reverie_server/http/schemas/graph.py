@@ -13,9 +13,8 @@ from reverie_server.graph.model import Duplicate, DuplicateState, Entity, Merge,
 from reverie_server.graph.search import MAX_DEPTH, GraphFound, GraphRequest
 from reverie_server.graph.view import EntityView, Source
 from reverie_server.http.schemas.common import Body, Owner, Page, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
 from reverie_server.llm.generation import Generation
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 _GENERATION = {"method": "llm", "prompt": "semantic", "prompt_version": "1", "model": "a-model"}
@@ -348,7 +347,9 @@ def duplicate_body(pair: Duplicate) -> DuplicateBody:
 
 
 def _entity(kind: type[Body], entity: Entity, **others: Any) -> Body:
-    return response_from(kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.made), **others)
+    return response_from(
+        kind, entity, id=public_id("entity", entity.entity_id), **_generation(entity.generation), **others
+    )
 
 
 def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
@@ -357,11 +358,11 @@ def _relation(kind: type[Body], relation: Relation, **others: Any) -> Body:
         "source_id": public_id("entity", relation.source_id),
         "target_id": public_id("entity", relation.target_id),
     }
-    return response_from(kind, relation, **ids, **_generation(relation.made), **others)
+    return response_from(kind, relation, **ids, **_generation(relation.generation), **others)
 
 
 def _sources(sources: Sequence[Source]) -> list[SourceBody]:
-    return [response_from(SourceBody, source, **source.source, **_generation(source.made)) for source in sources]
+    return [response_from(SourceBody, source, **source.source, **_generation(source.generation)) for source in sources]
 
 
 def _generation(generation: Generation) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 
 from reverie_server.access.keys import KeyEntry, NewKey, Role
 from reverie_server.http.schemas.common import Owner, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 
 _KEY = {
     "id": "3f9c2a71b04de586",

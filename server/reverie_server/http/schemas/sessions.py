@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
-from reverie_server.http.schemas.memory import Instant
 from reverie_server.sessions.model import Message, NewMessage, Role, Session, State
 from reverie_server.sessions.validate import MAX_ID_CHARS, MAX_MESSAGES
-from reverie_server.text.fields import Text
+from reverie_server.text.fields import Instant, Text
 
 _SESSION = {
     "session_id": "telegram:17",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from reverie_server.browse.timeline import TimelineKind
 from reverie_server.http.schemas.common import Page, response_config
-from reverie_server.http.schemas.memory import Instant
+from reverie_server.text.fields import Instant
 
 _ENTRY: dict[str, Any] = {
     "kind": "night",

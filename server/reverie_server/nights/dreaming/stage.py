@@ -138,13 +138,13 @@ class Dreaming:
         zone = run.grant.settings.time_zone
         path = consolidated_path(local_day(now, zone))
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
+            slice_ids = await own_slices(connection, place)
             episodes: list[Episode] = []
-            if own:
+            if slice_ids:
                 limit = self._rules.max_episodes
-                episodes = await unpromoted(connection, place.tenant_id, own[0], limit, now=now)
-            found = await read_documents(connection, place.tenant_id, own, [path])
-            forgotten = await tombstone_mark(connection, place.tenant_id, own)
+                episodes = await unpromoted(connection, place.tenant_id, slice_ids[0], limit, now=now)
+            found = await read_documents(connection, place.tenant_id, slice_ids, [path])
+            forgotten = await tombstone_mark(connection, place.tenant_id, slice_ids)
         present = next((text for document, text in found if document.deleted_at is None), None)
         clean = await self._dependencies.tombstones.without_forgotten(place)
         summaries = [Summary(e.episode_id, e.session_id, local_day(e.ended_at, zone), e.summary) for e in episodes]
@@ -264,6 +264,6 @@ def _by_id(episodes: Sequence[Episode]) -> dict[int, str]:
     return {episode.episode_id: episode.summary for episode in episodes}
 
 
-def _derived(path: str, line: Line, made: Generation) -> Derived:
+def _derived(path: str, line: Line, generation: Generation) -> Derived:
     sources = [episode_source(episode.episode_id, episode.session_id) for episode in line.episodes]
-    return Derived(path, [line.written], made, "dreaming", sources)
+    return Derived(path, [line.written], generation, "dreaming", sources)

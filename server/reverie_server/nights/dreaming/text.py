@@ -132,7 +132,7 @@ def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
     """
     findings = _findings(episodes, language)
     frames = FrameIndex(finding.statement for finding in findings)
-    standing = [
+    uncontradicted = [
         finding
         for number, finding in enumerate(findings)
         if not any(
@@ -143,7 +143,7 @@ def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
         )
     ]
     best = sorted(
-        (finding for finding in standing if finding.is_worth_keeping),
+        (finding for finding in uncontradicted if finding.is_worth_keeping),
         key=lambda finding: (-finding.session_count, -finding.salience),
     )
     return [

@@ -91,15 +91,15 @@ class Recall:
 class Evidence:
     """The facts that an entry is scored by. `days` are those whose notes speak of it, at least one.
 
-    `is_asked`: a person asks for its topic in this run. `is_telling`: it is noteworthy, that is a decision, a
-    preference, something to remember, or a topic of several conversations. `is_lasting`: it is of use in a month, as
-    far as its words tell (`heuristics.lasting`).
+    `is_asked`: a person asks for its topic in this run. `is_noteworthy`: it is a decision, a preference, something to
+    remember, or a topic of several conversations. `is_lasting`: it is of use in a month, as far as its words tell
+    (`heuristics.lasting`).
     """
 
     days: Sequence[date]
     recalls: Sequence[Recall] = ()
     is_asked: bool = False
-    is_telling: bool = False
+    is_noteworthy: bool = False
     is_known: bool = False
     is_corrected: bool = False
     is_contradicted: bool = False
@@ -172,10 +172,10 @@ def weigh(evidence: Evidence, rules: Rules, now: datetime, time_zone: str) -> We
 
 def judge(evidence: Evidence, weight: Weight, rules: Rules) -> Scored:
     """The score and gates of an entry of a weight."""
-    is_spoken_of = weight.days >= (LASTING_DAYS if evidence.is_telling else SPOKEN_DAYS)
+    is_spoken_of = weight.days >= (LASTING_DAYS if evidence.is_noteworthy else SPOKEN_DAYS)
     # A person who asks for the topic shows that it matters, and so do several days: no recalls are needed.
     needed = (0, 0) if evidence.is_asked or is_spoken_of else (rules.min_recalls, rules.min_queries)
-    lasts = evidence.is_telling or evidence.is_asked or weight.days >= LASTING_DAYS
+    lasts = evidence.is_noteworthy or evidence.is_asked or weight.days >= LASTING_DAYS
     gates = {
         "not_known": _is_not(evidence.is_known),
         "not_corrected": _is_not(evidence.is_corrected),

@@ -2,103 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 
-from reverie_indexer.text.analyse import analyse, language_name
+from reverie_indexer.text.analyse import language_name
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
-from reverie_server.heuristics.entries import MAX_ENTRY_CHARS, NOTEWORTHY_KINDS, Entry, cues_in
+from reverie_server.heuristics.entries import NOTEWORTHY_KINDS, Entry, cues_in
 from reverie_server.heuristics.lasting import lasts, speaks_for_itself
 from reverie_server.heuristics.line_worth import Passing, is_passing
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
-from reverie_server.heuristics.statements import (
-    MIN_ENTAILED_TERMS,
-    Statement,
-    contradicts,
-    entails,
-    is_duplicate,
-    restates,
+from reverie_server.heuristics.statements import Statement, contradicts, entails, restates
+from reverie_server.nights.emergence.candidates import Evidence, Gate, Rules, Scored, Weight, judge, weigh
+from reverie_server.nights.emergence.entry_groups import (
+    EntryGroup,
+    age_key,
+    group_entries,
+    is_logged,
+    match_passages,
+    statement,
 )
-from reverie_server.heuristics.statements import statement as read_statement
-from reverie_server.nights.emergence.candidates import Evidence, Gate, Recall, Rules, Scored, Weight, judge, weigh
+from reverie_server.nights.emergence.model import MAX_ENTRIES, MAX_LINES, EmergenceInput, MessageKey, Passage
 from reverie_server.nights.emergence.topic import Topic
-from reverie_server.nights.emergence.uptake import Exchange, Noted, exchanges_of, noted_again, taken_up
+from reverie_server.nights.emergence.uptake import Exchange, exchanges_of, noted_again, taken_up
 from reverie_server.text.markdown_blocks import without_marker
-from reverie_server.text.redact import essence
-
-# Of entries the newest are read, of the memory the first lines, of its corrections the newest.
-MAX_ENTRIES = 600
-MAX_LINES = 2000
-# Somebody who looks at the candidates looks again. Some 4 kB each.
-_KEPT_STATEMENTS = 2048
-_known_statement = lru_cache(maxsize=_KEPT_STATEMENTS)(read_statement)
-# A message: its session's id and its number there.
-MessageKey = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class NoteFile:
-    """A file with entries: a daily note, or a day's file of dreaming (`is_consolidated`)."""
-
-    document_id: int
-    path: str
-    version: int
-    day: date
-    text: str
-    is_consolidated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryFile:
-    """The long-term memory as it was read. `lines` are those with content, `machine` the essences of the server's."""
-
-    path: str
-    version: int
-    text: str
-    lines: Sequence[str] = ()
-    machine: frozenset[str] = frozenset()
-
-    def is_machine(self, line: str) -> bool:
-        """Whether the server wrote a line."""
-        return essence(line) in self.machine
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage of a file, at lines of it, or of a `message`; with the recalls of it, or its relevance to a topic."""
-
-    path: str
-    start_line: int
-    end_line: int
-    terms: frozenset[str]
-    message: MessageKey | None = None
-    recalls: tuple[Recall, ...] = ()
-    relevance: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class EmergenceInput:
-    """The input of a run of emergence, read in one snapshot.
-
-    `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the
-    callers' own ids of these messages. `profile` are the lines of PROFILE.md. `superseded` are texts of entries
-    that state what no longer holds, `corrections` lines that a person took out of the memory, with the day.
-    `tombstone_mark` differs when something was forgotten since.
-    """
-
-    files: Sequence[NoteFile] = ()
-    entries: Sequence[Entry] = ()
-    memory: MemoryFile | None = None
-    profile: Sequence[str] = ()
-    recalled: Sequence[Passage] = ()
-    origins: Mapping[tuple[str, str], frozenset[MessageKey]] = field(default_factory=dict)
-    message_ids: Mapping[MessageKey, str | None] = field(default_factory=dict)
-    superseded: frozenset[str] = frozenset()
-    corrections: Sequence[tuple[date, str]] = ()
-    tombstone_mark: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,56 +80,18 @@ class Collected:
     count: int
 
 
-def statement(text: str, language: str) -> Statement:
-    """The statement of a text; of an entry or a line that was just read it is known."""
-    return (_known_statement if len(text) <= MAX_ENTRY_CHARS else read_statement)(text, language)
-
-
-def forget_statements() -> None:
-    """Forget the statements that are known."""
-    _known_statement.cache_clear()
-
-
-class _Group:
-    """Entries that say the same, the latest wording last."""
-
-    def __init__(self, entry: Entry, wording: Statement) -> None:
-        self.members = [(entry, wording)]
-
-    @property
-    def statement(self) -> Statement:
-        """The wording of the newest entry: a note's own before one of the log."""
-        return max(self.members, key=lambda member: (not _is_logged(member[0]), _age_key(member[0])))[1]
-
-    @property
-    def source(self) -> str:
-        """The file and line of its statement."""
-        wording = self.statement
-        return next(entry.source for entry, _ in self.members if entry.text == wording.text)
-
-    def noted(self, language: str, known: str) -> Noted:
-        """Its terms in a language (`known`: that of its statement), and the first day on which it was noted."""
-        first = min(day for entry, _ in self.members for day in entry.days)
-        wording = self.statement
-        return Noted(wording.terms if language == known else frozenset(analyse(wording.text, language)), first)
-
-    @property
-    def latest(self) -> tuple[date, bool, str, int]:
-        return max(_age_key(entry) for entry, _ in self.members)
-
-
 def collect(
     inputs: EmergenceInput,
     context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    asked: AskedTopic | None = None,
+    topic: AskedTopic | None = None,
 ) -> list[Candidate]:
     """The candidates among the entries, best first. `clean` removes what was forgotten from a text.
 
     With a topic that a person asks for only entries about it are candidates, and count as asked for.
     """
-    return collect_best(inputs, context, clean=clean, asked=asked).candidates
+    return collect_best(inputs, context, clean=clean, topic=topic).candidates
 
 
 def collect_best(
@@ -209,23 +99,23 @@ def collect_best(
     context: ScoringContext,
     *,
     clean: Callable[[str], str] = lambda text: text,
-    asked: AskedTopic | None = None,
+    topic: AskedTopic | None = None,
     limit: int | None = None,
 ) -> Collected:
     """The candidates as `collect` finds them, at most `limit`: of those alone it is asked which gates they pass."""
-    newest = sorted(inputs.entries, key=_age_key)[-MAX_ENTRIES:]
+    newest = sorted(inputs.entries, key=age_key)[-MAX_ENTRIES:]
     entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
     if not entries:
         return Collected([], 0)
-    groups = all_groups = _grouped(entries, context.language)
+    groups = all_groups = group_entries(entries, context.language)
     spoken = _spoken_language(entries, context.language)
-    if asked is not None:
-        groups = _about(asked, groups, inputs, spoken)
-    recalled = _match_passages(groups, inputs.recalled, inputs)
+    if topic is not None:
+        groups = _about(topic, groups, inputs, spoken)
+    recalled = match_passages(groups, inputs.recalled, inputs)
     taken = taken_up([group.noted(spoken, context.language) for group in groups], _exchanges(inputs, spoken))
     # A group off the topic may still contradict one on it.
     builder = _CandidateBuilder(inputs, context, all_groups)
-    is_asked = asked is not None
+    is_asked = topic is not None
     weighed = [
         builder.weighed(group, recalled[id(group)], taken.get(number, {}), is_asked=is_asked)
         for number, group in enumerate(groups)
@@ -252,7 +142,7 @@ def without_passing(candidates: Sequence[Candidate], passing: Mapping[str, Passi
 class _Weighed:
     """A group with what its score is made of, and its score; `days` are those on which it was noted, in order."""
 
-    group: _Group
+    group: EntryGroup
     days: Sequence[date]
     evidence: Evidence
     weight: Weight
@@ -261,7 +151,7 @@ class _Weighed:
 class _CandidateBuilder:
     """Makes candidates of groups, each with its evidence."""
 
-    def __init__(self, inputs: EmergenceInput, context: ScoringContext, groups: Sequence[_Group]) -> None:
+    def __init__(self, inputs: EmergenceInput, context: ScoringContext, groups: Sequence[EntryGroup]) -> None:
         self._context = context
         self._consolidated = {file.path for file in inputs.files if file.is_consolidated}
         self._origins = inputs.origins
@@ -283,7 +173,7 @@ class _CandidateBuilder:
         self._groups_index = FrameIndex(wording for _, wording in self._groups)
 
     def weighed(
-        self, group: _Group, recalled: Sequence[Passage], taken: Mapping[date, Exchange], *, is_asked: bool
+        self, group: EntryGroup, recalled: Sequence[Passage], taken: Mapping[date, Exchange], *, is_asked: bool
     ) -> _Weighed:
         """A group with its score.
 
@@ -311,7 +201,7 @@ class _CandidateBuilder:
         evidence = replace(
             weighed.evidence,
             is_lasting=is_lasting,
-            is_telling=self._is_telling(entries, wording, is_lasting=is_lasting),
+            is_noteworthy=self._is_noteworthy(entries, wording, is_lasting=is_lasting),
             is_known=any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
                 day >= last_noted and entails(wording, removed)
@@ -321,7 +211,7 @@ class _CandidateBuilder:
         )
         return Candidate(wording, entries, evidence, judge(evidence, weighed.weight, self._context.rules))
 
-    def _is_telling(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
+    def _is_noteworthy(self, entries: Sequence[Entry], wording: Statement, *, is_lasting: bool) -> bool:
         """Whether an entry is noteworthy: by its cues, as a topic of several conversations, or as a lasting fact, which
         may name somebody or something."""
         if is_lasting and wording.values:
@@ -340,7 +230,7 @@ class _CandidateBuilder:
         counted: set[MessageKey] = set()
         days: set[date] = set()
         notes = [entry for entry in entries if entry.path not in self._consolidated]
-        for entry in sorted(notes, key=lambda entry: (not _is_logged(entry), _age_key(entry))):
+        for entry in sorted(notes, key=lambda entry: (not is_logged(entry), age_key(entry))):
             messages = self._origins.get((entry.path, entry.raw), frozenset())
             if not messages & counted:
                 days.update(entry.days)
@@ -350,7 +240,7 @@ class _CandidateBuilder:
         copies = (day for entry in entries if entry not in notes for day in entry.days)
         return sorted(days | {day for day in copies if day not in near})
 
-    def _is_contradicted(self, group: _Group, wording: Statement) -> bool:
+    def _is_contradicted(self, group: EntryGroup, wording: Statement) -> bool:
         """Whether a later entry, or a person's line in the memory (which no stage may correct), contradicts a group."""
         latest = group.latest
         of_person = (self._by_person[number] for number in self._by_person_index.opposed(wording))
@@ -360,68 +250,18 @@ class _CandidateBuilder:
         )
 
 
-def _grouped(entries: Sequence[Entry], language: str) -> list[_Group]:
-    """The entries, oldest first, in groups of the same meaning."""
-    groups: list[_Group] = []
-    index = TermIndex()
-    for entry in entries:
-        wording = statement(entry.text, language)
-        similar = (groups[number] for number in index.alike(wording))
-        group = next((group for group in similar if is_duplicate(group.members[-1][1], wording)), None)
-        if group is not None:
-            group.members.append((entry, wording))
-            continue
-        groups.append(_Group(entry, wording))
-        index.add(wording)
-    return groups
-
-
-def _about(asked: AskedTopic, groups: Sequence[_Group], inputs: EmergenceInput, language: str) -> list[_Group]:
+def _about(topic: AskedTopic, groups: Sequence[EntryGroup], inputs: EmergenceInput, language: str) -> list[EntryGroup]:
     """The groups about a topic: found by a search for it, and themselves about it."""
-    found = _match_passages(groups, asked.passages, inputs)
-    topic = Topic(asked.text, [group.statement for group in groups], language)
+    found = match_passages(groups, topic.passages, inputs)
+    matcher = Topic(topic.text, [group.statement for group in groups], language)
     # A passage that several groups share says of none that it is about the topic.
     groups_of = Counter(id(passage) for passages in found.values() for passage in passages)
     return [
         group
         for group in groups
         if (passages := found[id(group)])
-        and topic.covers(group.statement, [each.relevance for each in passages if groups_of[id(each)] == 1])
+        and matcher.covers(group.statement, [each.relevance for each in passages if groups_of[id(each)] == 1])
     ]
-
-
-def _match_passages(
-    groups: Sequence[_Group], passages: Iterable[Passage], inputs: EmergenceInput
-) -> dict[int, list[Passage]]:
-    """The passages that say the same as a group, by the group's `id`.
-
-    A passage of a file matches by the lines of the group's entries; one of a message by the messages that these come
-    from, and by having all terms of an entry.
-    """
-    by_path: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    by_message: dict[MessageKey, list[int]] = defaultdict(list)
-    # Each under one of its terms, without which a passage does not have them all.
-    by_term: dict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
-    matches: dict[int, list[Passage]] = {id(group): [] for group in groups}
-    for group in groups:
-        for entry, wording in group.members:
-            by_path[entry.path].append((entry.start_line, entry.end_line, id(group)))
-            for message in inputs.origins.get((entry.path, entry.raw), ()):
-                by_message[message].append(id(group))
-            if len(wording.terms) >= MIN_ENTAILED_TERMS:
-                longest = max(wording.terms, key=lambda term: (len(term), term))
-                by_term[longest].append((id(group), wording.terms))
-    for passage in passages:
-        if passage.message is None:
-            spans = by_path.get(passage.path, ())
-            ids = {g for start, end, g in spans if start <= passage.end_line and passage.start_line <= end}
-        else:
-            ids = set(by_message.get(passage.message, ()))
-            by_terms = (group_terms for term in passage.terms for group_terms in by_term.get(term, ()))
-            ids |= {group_id for group_id, terms in by_terms if terms <= passage.terms}
-        for group_id in ids:
-            matches[group_id].append(passage)
-    return matches
 
 
 def _spoken_language(entries: Sequence[Entry], language: str) -> str:
@@ -435,12 +275,3 @@ def _exchanges(inputs: EmergenceInput, language: str) -> list[Exchange]:
     """The exchanges in the logs of the daily notes."""
     notes = [file for file in inputs.files if not file.is_consolidated]
     return [exchange for file in notes for exchange in exchanges_of(file.text, file.day, language)]
-
-
-def _is_logged(entry: Entry) -> bool:
-    return " | Assistant: " in entry.raw
-
-
-def _age_key(entry: Entry) -> tuple[date, bool, str, int]:
-    """The sort key of an entry by when it was said; on the same day the entries of notes come last."""
-    return max(entry.days), not entry.path.startswith("_system/"), entry.path, entry.start_line

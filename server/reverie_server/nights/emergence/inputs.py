@@ -21,7 +21,7 @@ from reverie_server.heuristics.entries import Entry, entries_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
-from reverie_server.nights.emergence.collect import (
+from reverie_server.nights.emergence.model import (
     MAX_ENTRIES,
     MAX_LINES,
     EmergenceInput,
@@ -67,15 +67,15 @@ def consolidated_path(day: date) -> str:
 
 async def read_input(connection: Connection, place: Place, window: InputWindow) -> EmergenceInput:
     """The input of a run; empty for a place without a slice."""
-    own = await own_slices(connection, place)
-    if not own:
+    slice_ids = await own_slices(connection, place)
+    if not slice_ids:
         return EmergenceInput()
     today = window.now.astimezone(ZoneInfo(window.time_zone)).date()
     # One day more, so that entries of exactly the maximal age are included.
     since = window.now - timedelta(days=window.max_age_days + 1)
     params: dict[str, Any] = {
         "tenant_id": place.tenant_id,
-        "slice_id": own[0],
+        "slice_id": slice_ids[0],
         "today": today,
         "since": since.date(),
         "now": window.now,
@@ -93,14 +93,14 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     return EmergenceInput(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],
-        memory=await _memory(connection, place.tenant_id, own[0]),
-        profile=await _lines_of_file(connection, place.tenant_id, own[0], _PROFILE),
+        memory=await _memory(connection, place.tenant_id, slice_ids[0]),
+        profile=await _lines_of_file(connection, place.tenant_id, slice_ids[0], _PROFILE),
         recalled=recalled,
         origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
         superseded=superseded,
         corrections=await _corrections(connection, params, window.time_zone) if has_entries else [],
-        tombstone_mark=await tombstone_mark(connection, place.tenant_id, own),
+        tombstone_mark=await tombstone_mark(connection, place.tenant_id, slice_ids),
     )
 
 
@@ -127,8 +127,8 @@ async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[E
 async def _superseded(connection: Connection, params: Mapping[str, Any], entries: Sequence[Entry]) -> frozenset[str]:
     """The texts of entries that a fact which no longer holds was read from, and no fact that holds."""
     keys = {text: {span.key for span in keyed_sentences(text)} for text in {entry.text for entry in entries}}
-    wanted = {**params, "keys": sorted({key for each in keys.values() for key in each})}
-    rows = await (await connection.execute(SQL["superseded"], wanted)).fetchall()
+    params_with_keys = {**params, "keys": sorted({key for each in keys.values() for key in each})}
+    rows = await (await connection.execute(SQL["superseded"], params_with_keys)).fetchall()
     gone = {bytes(row["sentence_sha256"]) for row in rows}
     return frozenset(text for text, each in keys.items() if each & gone)
 
@@ -199,12 +199,12 @@ async def read_passages(
     connection: Connection, place: Place, relevances: Mapping[int, float], paths: Sequence[str]
 ) -> list[Passage]:
     """The passages of a place with a relevance, by the chunk's id, of messages and of some files."""
-    own = await own_slices(connection, place)
-    if not own or not relevances:
+    slice_ids = await own_slices(connection, place)
+    if not slice_ids or not relevances:
         return []
     params = {
         "tenant_id": place.tenant_id,
-        "slice_id": own[0],
+        "slice_id": slice_ids[0],
         "chunk_ids": list(relevances),
         "paths": list(paths),
     }
@@ -220,8 +220,8 @@ async def _origins(
 ) -> dict[tuple[str, str], frozenset[MessageKey]]:
     """The messages that the entries of some files come from; their ids go into `ids`."""
     origins: dict[tuple[str, str], frozenset[MessageKey]] = {}
-    wanted = [(document_id, line) for document_id, entries in by_document.items() for line in _lines(entries)]
-    by_line = await derive.origins_of_lines(connection, tenant_id, wanted)
+    lines = [(document_id, line) for document_id, entries in by_document.items() for line in _lines(entries)]
+    by_line = await derive.origins_of_lines(connection, tenant_id, lines)
     for document_id, entries in by_document.items() if by_line else ():
         for entry in entries:
             rows = [row for line in entry.raw.splitlines() for row in by_line.get((document_id, line), ())]

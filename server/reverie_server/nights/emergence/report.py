@@ -9,7 +9,8 @@ from typing import Any
 
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.nights.emergence.candidates import STOPPED
-from reverie_server.nights.emergence.collect import Candidate, EmergenceInput
+from reverie_server.nights.emergence.collect import Candidate
+from reverie_server.nights.emergence.model import EmergenceInput
 from reverie_server.nights.emergence.text import Proposal
 from reverie_server.nights.reports import Report
 from reverie_server.text.markdown_edit import unified_diff

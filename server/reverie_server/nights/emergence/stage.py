@@ -33,14 +33,13 @@ from reverie_server.nights.emergence.collect import (
     AskedTopic,
     Candidate,
     Collected,
-    EmergenceInput,
-    MemoryFile,
     ScoringContext,
     collect_best,
-    forget_statements,
     without_passing,
 )
+from reverie_server.nights.emergence.entry_groups import forget_statements
 from reverie_server.nights.emergence.inputs import InputWindow, forget_entries, read_input, read_passages
+from reverie_server.nights.emergence.model import EmergenceInput, MemoryFile
 from reverie_server.nights.emergence.report import candidate_line, concluded, rejected, seen_counts, why_nothing
 from reverie_server.nights.emergence.text import Proposal, heuristic_proposal, modelled
 from reverie_server.nights.emergence.write import Conclusion, write_conclusion
@@ -220,28 +219,30 @@ class Emergence:
         await self._runs.keep(run, report, entry, mark=collected.inputs.tombstone_mark)
         return Outcome("skipped", reason, report.method, report.fallback, report.report_id)
 
-    async def _collect(self, grant: Grant, place: Place, topic: str | None, limit: int | None = None) -> _Collected:
+    async def _collect(
+        self, grant: Grant, place: Place, topic_text: str | None, limit: int | None = None
+    ) -> _Collected:
         """Read the notes and make candidates of their entries; with a topic only of those about it, at most `limit`."""
         settings, rules = grant.settings, self._rules
         if self._forgetting is None:
             self._forgetting = asyncio.get_running_loop().call_later(rules.kept_seconds, self._forget_read)
         now = self.now()
-        note_count = rules.note_count if topic is None else None
+        note_count = rules.note_count if topic_text is None else None
         window = InputWindow(now, settings.time_zone, settings.language, note_count, rules.candidates.max_age_days)
-        relevances = None if topic is None else await self._search_topic(grant, place, topic)
-        asked: AskedTopic | None = None
+        relevances = None if topic_text is None else await self._search_topic(grant, place, topic_text)
+        topic: AskedTopic | None = None
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:
             inputs = await read_input(connection, place, window)
-            if topic is not None and relevances is not None:
+            if topic_text is not None and relevances is not None:
                 paths = [file.path for file in inputs.files]
-                asked = AskedTopic(topic, await read_passages(connection, place, relevances, paths))
+                topic = AskedTopic(topic_text, await read_passages(connection, place, relevances, paths))
         clean = await self._dependencies.tombstones.without_forgotten(place)
         context = ScoringContext(rules.candidates, now, settings.time_zone, settings.language)
-        collecting = partial(collect_best, inputs, context, clean=clean, asked=asked, limit=limit)
+        collecting = partial(collect_best, inputs, context, clean=clean, topic=topic, limit=limit)
         chars = sum(len(file.text) for file in inputs.files) + (len(inputs.memory.text) if inputs.memory else 0)
         found = await isolated(collecting, chars=chars)
         candidates = found.candidates
-        if asked is None:
+        if topic is None:
             passed = [candidate.text for candidate in candidates if candidate.scored.stopped_by is None]
             candidates = without_passing(candidates, await passing_of(self._dependencies.models, passed))
         return _Collected(inputs, candidates, found.count)

@@ -16,7 +16,8 @@ from reverie_server.heuristics.statement_index import FrameIndex
 from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, statement
 from reverie_server.long_term.guard import GuardRules, check
 from reverie_server.long_term.memory_text import SECTIONS, TITLE, add_entry, entry_of
-from reverie_server.nights.emergence.collect import Candidate, MemoryFile
+from reverie_server.nights.emergence.collect import Candidate
+from reverie_server.nights.emergence.model import MemoryFile
 from reverie_server.text.markdown_blocks import Block, blocks_of, folded, text_of
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence

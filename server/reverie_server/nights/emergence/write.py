@@ -18,8 +18,9 @@ from reverie_server.llm.generation import Generation
 from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.nights.diary import DiaryEntry
-from reverie_server.nights.emergence.collect import Candidate, EmergenceInput
+from reverie_server.nights.emergence.collect import Candidate
 from reverie_server.nights.emergence.inputs import memory_document
+from reverie_server.nights.emergence.model import EmergenceInput
 from reverie_server.nights.emergence.text import Proposal, candidates_in
 from reverie_server.nights.reported_run import ReportedRuns, keep_report
 from reverie_server.nights.reports import Report

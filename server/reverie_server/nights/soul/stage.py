@@ -136,12 +136,12 @@ class SoulEvolution:
     async def _read(self, place: Place) -> _Seen:
         tenant_id = place.tenant_id
         async with self._dependencies.database.tenant(tenant_id, snapshot=True) as connection:
-            own = await own_slices(connection, place)
-            params = {"tenant_id": tenant_id, "slice_ids": own, "now": self._now(), "limit": MAX_FACTS}
+            slice_ids = await own_slices(connection, place)
+            params = {"tenant_id": tenant_id, "slice_ids": slice_ids, "now": self._now(), "limit": MAX_FACTS}
             rows = await (await connection.execute(SQL["facts"], params)).fetchall()
-            found = await read_documents(connection, tenant_id, own, [PATH])
-            machine = await machine_lines(connection, tenant_id, own[0], PATH) if own else frozenset()
-            mark = await tombstone_mark(connection, tenant_id, own)
+            found = await read_documents(connection, tenant_id, slice_ids, [PATH])
+            machine = await machine_lines(connection, tenant_id, slice_ids[0], PATH) if slice_ids else frozenset()
+            mark = await tombstone_mark(connection, tenant_id, slice_ids)
         by_text: dict[str, KnownFact] = {}
         for row in rows:
             # One sentence may state several facts.

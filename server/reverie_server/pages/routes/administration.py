@@ -37,7 +37,7 @@ async def people(visit: Visiting) -> Response:
 
 @router.post("/person")
 async def look_at_person(visit: Visiting, form: Sent) -> Response:
-    """What would go with a person, across all agents, before it does."""
+    """The memory that would go with a person, across all agents, before it does."""
     owner_key = form.text("person")
     receipt = await owners.delete_owner(owner_key, visit.system, visit.who, OwnerDelete(dry_run=True))
     return await visit.show("person.html", receipt=receipt)
@@ -61,7 +61,7 @@ async def export_person(visit: Visiting, form: Sent) -> Response:
 @router.get("/jobs")
 async def jobs(visit: Visiting) -> Response:
     """How the background work does, stage by stage, and what has failed for good."""
-    work = await pipeline.get_pipeline(visit.agent_id, visit.system, visit.who, visit.asked(PipelineQuery))
+    work = await pipeline.get_pipeline(visit.agent_id, visit.system, visit.who, visit.query(PipelineQuery))
     return await visit.show("jobs.html", work=work)
 
 
@@ -76,24 +76,24 @@ async def retry(visit: Visiting, form: Sent) -> Response:
 @router.get("/agent")
 async def agent(visit: Visiting) -> Response:
     """The agent's settings: each as it is in force, and where it comes from."""
-    own = await agents.get_agent(visit.agent_id, visit.system, visit.who)
+    current = await agents.get_agent(visit.agent_id, visit.system, visit.who)
     defaults = visit.system.settings.agent_defaults
-    in_force = effective_settings(defaults, own.settings)
+    in_force = effective_settings(defaults, current.settings)
     rows = [
-        (name, getattr(in_force, name), own.settings.get(name), getattr(defaults, name), field.description or "")
+        (name, getattr(in_force, name), current.settings.get(name), getattr(defaults, name), field.description or "")
         for name, field in AgentSettings.model_fields.items()
     ]
     others = await agents.list_agents(visit.system, visit.who, AgentsQuery(limit=100))
-    return await visit.show("agent.html", agent=own, rows=rows, agents=others.agents)
+    return await visit.show("agent.html", agent=current, rows=rows, agents=others.agents)
 
 
 @router.post("/agent")
 async def change_agent(visit: Visiting, form: Sent) -> Response:
     """Set settings of the agent; an empty field follows the server again."""
-    own = await agents.get_agent(visit.agent_id, visit.system, visit.who)
+    current = await agents.get_agent(visit.agent_id, visit.system, visit.who)
     settings = {name: _value(text) for name in AgentSettings.model_fields if (text := form.optional(name)) is not None}
-    given = {"name": form.optional("agent_name"), "leader_agent_id": own.leader_agent_id, "settings": settings}
-    body = AgentPut.model_validate(given)
+    fields = {"name": form.optional("agent_name"), "leader_agent_id": current.leader_agent_id, "settings": settings}
+    body = AgentPut.model_validate(fields)
     await agents.put_agent(visit.agent_id, body, Response(), visit.system, visit.who)
     return visit.go("agent", done="settings")
 
@@ -102,7 +102,7 @@ async def change_agent(visit: Visiting, form: Sent) -> Response:
 async def list_keys(visit: Visiting) -> Response:
     """The tenant's keys, without their secrets."""
     found = await keys.list_keys(visit.system, visit.who, _plain(visit, PlainPage, "cursor"))
-    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=None, base="")
+    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, new_key=None, base="")
 
 
 @router.post("/keys")
@@ -111,10 +111,12 @@ async def make_key(visit: Visiting, form: Sent) -> Response:
     bound, person = (form.optional("agents") or "").split(), form.optional("person")
     if visit.who.key_id is None and (form.text("role") != "admin" or bound or person):
         raise ValidationFailed(_FIRST_KEY)
-    given: dict[str, Any] = {"role": form.text("role"), "name": form.optional("name"), "agents": bound or None}
-    made = await keys.create_key(KeyPost.model_validate({**given, "owner_key": person}), visit.system, visit.who)
+    fields: dict[str, Any] = {"role": form.text("role"), "name": form.optional("name"), "agents": bound or None}
+    new_key = await keys.create_key(KeyPost.model_validate({**fields, "owner_key": person}), visit.system, visit.who)
     found = await keys.list_keys(visit.system, visit.who, PlainPage())
-    return await visit.show("keys.html", keys=found.keys, next_cursor=found.next_cursor, made=made, base=_base(visit))
+    return await visit.show(
+        "keys.html", keys=found.keys, next_cursor=found.next_cursor, new_key=new_key, base=_base(visit)
+    )
 
 
 @router.post("/keys/{key_id}", dependencies=SENT)
@@ -127,7 +129,7 @@ async def revoke_key(visit: Visiting, key_id: str) -> Response:
 @router.get("/audit")
 async def show_audit(visit: Visiting) -> Response:
     """Who did what, when and by which key: never a text."""
-    found = await audit.list_audit(visit.system, visit.who, visit.asked(AuditQuery, "action", "cursor", limit=100))
+    found = await audit.list_audit(visit.system, visit.who, visit.query(AuditQuery, "action", "cursor", limit=100))
     return await visit.show("audit.html", entries=found.entries, next_cursor=found.next_cursor)
 
 

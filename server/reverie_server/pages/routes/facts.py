@@ -29,20 +29,22 @@ _FILTERS = ("q", "category", "min_trust", "state", "as_of", "cursor")
 @router.get("/facts")
 async def list_facts(visit: Visiting) -> Response:
     """Facts by trust, filtered by the parameters of the address."""
-    given = {name: visit.request.query_params.get(name, "") for name in _FILTERS}
+    filters = {name: visit.request.query_params.get(name, "") for name in _FILTERS}
     slider = time_slider(visit.request.query_params, datetime.now(UTC).date())
-    given["as_of"] = slider.as_of
+    filters["as_of"] = slider.as_of
     # A date alone is the end of that day: what held then.
     found = await facts.list_facts(
-        visit.agent_id, visit.system, visit.who, visit.asked(FactsQuery, *_FILTERS, as_of=slider.until, limit=25)
+        visit.agent_id, visit.system, visit.who, visit.query(FactsQuery, *_FILTERS, as_of=slider.until, limit=25)
     )
-    return await visit.show("facts.html", facts=found.facts, next_cursor=found.next_cursor, given=given, slider=slider)
+    return await visit.show(
+        "facts.html", facts=found.facts, next_cursor=found.next_cursor, filters=filters, slider=slider
+    )
 
 
 @router.get("/facts/{fact_id}")
 async def show_fact(visit: Visiting, fact_id: str) -> Response:
     """A fact, with those that it replaced and what replaced it."""
-    found = await facts.get_fact(visit.agent_id, fact_id, visit.system, visit.who, visit.asked(Owner))
+    found = await facts.get_fact(visit.agent_id, fact_id, visit.system, visit.who, visit.query(Owner))
     return await visit.show("fact.html", fact=found.fact, chain=found.chain)
 
 
@@ -69,7 +71,7 @@ async def change_fact(visit: Visiting, form: Sent, fact_id: str, action: str) ->
 @router.get("/contradictions")
 async def list_contradictions(visit: Visiting) -> Response:
     """Pairs of facts that cannot both hold, side by side."""
-    query = visit.asked(ContradictionsQuery, "state", "cursor", limit=20)
+    query = visit.query(ContradictionsQuery, "state", "cursor", limit=20)
     found = await facts.list_contradictions(visit.agent_id, visit.system, visit.who, query)
     return await visit.show(
         "contradictions.html", pairs=found.contradictions, next_cursor=found.next_cursor, state=query.state

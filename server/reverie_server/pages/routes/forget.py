@@ -11,7 +11,7 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_server.http.context import encode_cursor
 from reverie_server.http.routes import memory, receipts, sessions, unmet_requests
 from reverie_server.http.schemas.common import Owner, Page
-from reverie_server.http.schemas.memory import Forget, UnmetRequestBody
+from reverie_server.http.schemas.forgetting import Forget, UnmetRequestBody
 from reverie_server.http.schemas.sessions import MessageBody
 from reverie_server.pages.entrance import ROOT
 from reverie_server.pages.visit import SENT, PageRoute, Sent, Visit, Visiting
@@ -30,14 +30,14 @@ class WaitingRequest:
 
 async def waiting_requests(visit: Visit, limit: int) -> list[WaitingRequest]:
     """The newest requests for which nothing was found, each with its message."""
-    wanted = visit.asked(Page, limit=limit)
-    found = await unmet_requests.list_unmet_requests(visit.agent_id, visit.system, visit.who, wanted)
+    query = visit.query(Page, limit=limit)
+    found = await unmet_requests.list_unmet_requests(visit.agent_id, visit.system, visit.who, query)
     return [await _with_message(visit, request) for request in found.requests]
 
 
 async def _with_message(visit: Visit, request: UnmetRequestBody) -> WaitingRequest:
-    wanted = visit.asked(Page, cursor=encode_cursor(request.seq - 1), limit=1)
-    page = await sessions.list_messages(visit.agent_id, request.session_id, visit.system, visit.who, wanted)
+    query = visit.query(Page, cursor=encode_cursor(request.seq - 1), limit=1)
+    page = await sessions.list_messages(visit.agent_id, request.session_id, visit.system, visit.who, query)
     return WaitingRequest(request, next((each for each in page.messages if each.seq == request.seq), None))
 
 
@@ -47,13 +47,13 @@ async def ask(visit: Visiting) -> Response:
 
     `request`: the form for one such request, with its message.
     """
-    query = visit.asked(Page, "cursor", limit=20)
+    query = visit.query(Page, "cursor", limit=20)
     found = await receipts.list_receipts(visit.agent_id, visit.system, visit.who, query)
     summary = await visit.summary()
     waiting = await waiting_requests(visit, _WAITING) if summary.unmet_requests else []
     meant = None
     if request_id := visit.request.query_params.get("request"):
-        owner = visit.asked(Owner)
+        owner = visit.query(Owner)
         one = await unmet_requests.get_unmet_request(visit.agent_id, request_id, visit.system, visit.who, owner)
         meant = await _with_message(visit, one)
     return await visit.show(
@@ -71,7 +71,7 @@ async def ask(visit: Visiting) -> Response:
 @router.post("/forget/requests/{request_id}/dismiss", dependencies=SENT)
 async def dismiss(visit: Visiting, request_id: str) -> Response:
     """Take a request for which nothing was found from the list."""
-    owner = visit.asked(Owner)
+    owner = visit.query(Owner)
     await unmet_requests.dismiss_unmet_request(visit.agent_id, request_id, visit.system, visit.who, owner)
     return visit.go("forget", done="dismissed")
 
@@ -101,5 +101,5 @@ async def remove(visit: Visiting, form: Sent) -> Response:
 @router.get("/forget/{receipt_id}")
 async def show_receipt(visit: Visiting, receipt_id: str) -> Response:
     """A receipt: when, by whom, from where and how many; never the text."""
-    receipt = await receipts.get_receipt(visit.agent_id, receipt_id, visit.system, visit.who, visit.asked(Owner))
+    receipt = await receipts.get_receipt(visit.agent_id, receipt_id, visit.system, visit.who, visit.query(Owner))
     return await visit.show("receipt.html", receipt=receipt)

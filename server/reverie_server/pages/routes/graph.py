@@ -29,8 +29,8 @@ _ALIKE = 200
 async def list_entities(visit: Visiting) -> Response:
     """Entities by name, and the pairs of them that may be the same."""
     a, system, who = visit.agent_id, visit.system, visit.who
-    found = await graph.list_entities(a, system, who, visit.asked(EntitiesQuery, "entity_type", "cursor", limit=50))
-    pairs = await graph.list_duplicates(a, system, who, visit.asked(DuplicatesQuery, limit=10))
+    found = await graph.list_entities(a, system, who, visit.query(EntitiesQuery, "entity_type", "cursor", limit=50))
+    pairs = await graph.list_duplicates(a, system, who, visit.query(DuplicatesQuery, limit=10))
     return await visit.show(
         "graph.html", entities=found.entities, next_cursor=found.next_cursor, duplicates=pairs.duplicates
     )
@@ -40,13 +40,13 @@ async def list_entities(visit: Visiting) -> Response:
 async def show_entity(visit: Visiting, entity_id: str) -> Response:
     """An entity with its relations, now or on the day of `as_of`, drawn and listed with their sources."""
     a, system, who = visit.agent_id, visit.system, visit.who
-    entity = await graph.get_entity(a, entity_id, system, who, visit.asked(Owner))
+    entity = await graph.get_entity(a, entity_id, system, who, visit.query(Owner))
     begun = min((relation.valid_from.date() for relation in entity.relations), default=None)
     slider = time_slider(visit.request.query_params, datetime.now(UTC).date(), begun)
-    wanted = {**visit.whose, "entity_id": entity_id, "max_depth": 1, "as_of": slider.until}
-    found = await graph.search_graph(a, GraphSearchRequest.model_validate(wanted), system, who)
+    fields = {**visit.whose, "entity_id": entity_id, "max_depth": 1, "as_of": slider.until}
+    found = await graph.search_graph(a, GraphSearchRequest.model_validate(fields), system, who)
     edges = [(relation.source, relation.name, relation.target) for relation in found.relations]
-    alike = visit.asked(EntitiesQuery, entity_type=entity.type, limit=_ALIKE)
+    alike = visit.query(EntitiesQuery, entity_type=entity.type, limit=_ALIKE)
     others = (await graph.list_entities(a, system, who, alike)).entities if visit.may_write else []
     return await visit.show(
         "entity.html",

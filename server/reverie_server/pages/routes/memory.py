@@ -19,7 +19,7 @@ router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=
 @router.get("/memory")
 async def tree(visit: Visiting) -> Response:
     """The files that the owner sees, or those below a folder."""
-    query = visit.asked(FilesQuery, "prefix", "cursor", limit=100)
+    query = visit.query(FilesQuery, "prefix", "cursor", limit=100)
     found = await files.list_files(visit.agent_id, visit.system, visit.who, query)
     return await visit.show(
         "memory.html", files=found.files, count=found.count, next_cursor=found.next_cursor, query=query
@@ -36,7 +36,7 @@ async def show_file(visit: Visiting) -> Response:
 async def show_lines(visit: Visiting) -> Response:
     """The lines of a file, each with who or what wrote it, the messages it comes from, and whether it holds."""
     path = visit.request.query_params.get("path", "")
-    query = visit.asked(FileSourcesQuery, "from_line", lines=50)
+    query = visit.query(FileSourcesQuery, "from_line", lines=50)
     found = await files.file_sources(visit.agent_id, path, visit.system, visit.who, query)
     return await visit.show("lines.html", file=found)
 
@@ -67,7 +67,7 @@ async def restore(visit: Visiting, form: Sent) -> Response:
 async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None = None) -> Response:
     a, system, who = visit.agent_id, visit.system, visit.who
     file = await files.read_file(a, path, Response(), system, who, FileQuery.model_validate(visit.whose))
-    query = visit.asked(VersionsQuery, "cursor", "diff_to", limit=20, scope=file.scope)
+    query = visit.query(VersionsQuery, "cursor", "diff_to", limit=20, scope=file.scope)
     history = await files.list_versions(a, path, system, who, query)
     theirs = "" if mine is None else unified_diff(mine, file.content, "yours", "theirs")
     return await visit.show(

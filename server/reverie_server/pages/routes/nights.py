@@ -21,10 +21,10 @@ _CANDIDATES = 20
 async def list_nights(visit: Visiting) -> Response:
     """Reports, newest first; with `month` those of a month of the archive."""
     a, system, who = visit.agent_id, visit.system, visit.who
-    query, month = visit.asked(ReportPage, "cursor", limit=20), visit.request.query_params.get("month", "")
+    query, month = visit.query(ReportPage, "cursor", limit=20), visit.request.query_params.get("month", "")
     reading = dreams.dream_archive_month(a, month, system, who, query) if month else None
     found = await (reading or dreams.dream_reports(a, system, who, query))
-    archive = await dreams.dream_archive(a, system, who, visit.asked(ControlQuery))
+    archive = await dreams.dream_archive(a, system, who, visit.query(ControlQuery))
     return await visit.show(
         "nights.html",
         reports=found.data.reports,
@@ -37,7 +37,7 @@ async def list_nights(visit: Visiting) -> Response:
 @router.get("/nights/next")
 async def list_candidates(visit: Visiting) -> Response:
     """What the next night would look at: each candidate with its score, and what stops it."""
-    query = visit.asked(CandidatesQuery, limit=_CANDIDATES)
+    query = visit.query(CandidatesQuery, limit=_CANDIDATES)
     found = await dreams.dreaming_candidates(visit.agent_id, visit.system, visit.who, query)
     return await visit.show("candidates.html", candidates=found.data, count=found.count, stopped=STOPPED)
 
@@ -45,7 +45,7 @@ async def list_candidates(visit: Visiting) -> Response:
 @router.get("/nights/{report_id}")
 async def show_report(visit: Visiting, report_id: str) -> Response:
     """A report: what was seen, what entered, what did not and why, and the diff."""
-    query = visit.asked(ControlQuery)
+    query = visit.query(ControlQuery)
     found = await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, query)
     present = await _version(visit, found.data.path) if found.data.diff else None
     return await visit.show("night.html", report=found.data, stopped=STOPPED, present=present)
@@ -53,7 +53,7 @@ async def show_report(visit: Visiting, report_id: str) -> Response:
 
 async def _version(visit: Visit, path: str | None) -> int | None:
     """The present version of the file that a night changed; None where there is none any more."""
-    query = visit.asked(VersionsQuery, limit=1, scope="personal" if visit.owner_key else "team")
+    query = visit.query(VersionsQuery, limit=1, scope="personal" if visit.owner_key else "team")
     try:
         history = await files.list_versions(visit.agent_id, path or "", visit.system, visit.who, query)
     except NotFound:

@@ -28,13 +28,13 @@ async def overview(visit: Visiting) -> Response:
     """The overview of a memory."""
     a, system, who = visit.agent_id, visit.system, visit.who
     known = await _known(visit)
-    reports = (await dreams.dream_reports(a, system, who, visit.asked(ReportPage, limit=_REPORTS))).data.reports
+    reports = (await dreams.dream_reports(a, system, who, visit.query(ReportPage, limit=_REPORTS))).data.reports
     # A night goes before what was done by day.
     report = next((each for each in reports if each.mode == "full"), next(iter(reports), None))
     changed = next((each for each in reports if each.diff), None)
     # What there is none of is not asked for.
     summary = await visit.summary()
-    card = (await dreams.morning_card(a, system, who, visit.asked(ControlQuery))).data if summary.card else None
+    card = (await dreams.morning_card(a, system, who, visit.query(ControlQuery))).data if summary.card else None
     return await visit.show(
         "overview.html",
         summary=summary,
@@ -51,13 +51,13 @@ async def overview(visit: Visiting) -> Response:
 
 
 async def _contradictions(visit: Visit) -> list[ContradictionBody]:
-    wanted = visit.asked(ContradictionsQuery, limit=_WAITING)
-    return (await facts.list_contradictions(visit.agent_id, visit.system, visit.who, wanted)).contradictions
+    query = visit.query(ContradictionsQuery, limit=_WAITING)
+    return (await facts.list_contradictions(visit.agent_id, visit.system, visit.who, query)).contradictions
 
 
 async def _failed(visit: Visit) -> list[DeadLetterBody]:
-    wanted = visit.asked(PipelineQuery)
-    return (await pipeline.get_pipeline(visit.agent_id, visit.system, visit.who, wanted)).dead_letters
+    query = visit.query(PipelineQuery)
+    return (await pipeline.get_pipeline(visit.agent_id, visit.system, visit.who, query)).dead_letters
 
 
 async def _known(visit: Visiting) -> list[FactBody]:
@@ -65,8 +65,8 @@ async def _known(visit: Visiting) -> list[FactBody]:
     found: dict[str, FactBody] = {}
     for category in ("profile", "preference", None):
         if len(found) < _KNOWN:
-            wanted = visit.asked(FactsQuery, state="current", category=category, limit=_READ)
-            page = (await facts.list_facts(visit.agent_id, visit.system, visit.who, wanted)).facts
+            query = visit.query(FactsQuery, state="current", category=category, limit=_READ)
+            page = (await facts.list_facts(visit.agent_id, visit.system, visit.who, query)).facts
             # A profile has others in it, too: those that somebody spoke of.
             page.sort(key=lambda fact: category is not None and fact.subject != SELF)
             found |= {fact.id: fact for fact in page if fact.id not in found}
@@ -76,8 +76,8 @@ async def _known(visit: Visiting) -> list[FactBody]:
 async def _curves(visit: Visit) -> list[tuple[str, list[int]]]:
     """How much was said, learned and ended on each of the last thirty days; a curve with nothing on it is left out."""
     since = datetime.now(UTC) - timedelta(days=_DAYS)
-    wanted = visit.asked(TimelineQuery, since=since.isoformat(), entries="false", limit=_DAYS + 1)
-    found = await listings.get_timeline(visit.agent_id, visit.system, visit.who, wanted)
+    query = visit.query(TimelineQuery, since=since.isoformat(), entries="false", limit=_DAYS + 1)
+    found = await listings.get_timeline(visit.agent_id, visit.system, visit.who, query)
     counts = {day.day: day.counts for day in found.days}
     today = datetime.now(ZoneInfo(found.time_zone)).date()
     days = [today - timedelta(days=back) for back in reversed(range(_DAYS))]

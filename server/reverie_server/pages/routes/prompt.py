@@ -24,8 +24,8 @@ async def ask(visit: Visiting) -> Response:
 async def make(visit: Visiting, form: Sent) -> Response:
     """The prompt for the message. Nothing of it is stored."""
     message, session = form.text("message"), form.optional("session")
-    given = {**visit.whose, "message": message, "session_id": session, "explain": True}
-    turn = await turns.context(visit.agent_id, ContextRequest.model_validate(given), visit.system, visit.who)
+    fields = {**visit.whose, "message": message, "session_id": session, "explain": True}
+    turn = await turns.context(visit.agent_id, ContextRequest.model_validate(fields), visit.system, visit.who)
     pieces, position = [], 0
     for section in turn.sections:
         if section.start is not None and section.end is not None:

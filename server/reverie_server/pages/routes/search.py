@@ -30,7 +30,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one setting found; `elsewhere` has the ranks of the other column by the ids of its results."""
+    """The results of one setting; `elsewhere` has the ranks of the other column by the ids of its results."""
 
     setting: Setting
     found: SearchResponse
@@ -78,8 +78,8 @@ async def _show(visit: Visit, query: str, settings: Sequence[Setting], *, is_bes
 
 
 async def _search(visit: Visit, query: str, setting: Setting) -> SearchResponse:
-    wanted: dict[str, Any] = {**visit.whose, "query": query, "mode": setting.mode, "tiers": list(setting.tiers)}
+    fields: dict[str, Any] = {**visit.whose, "query": query, "mode": setting.mode, "tiers": list(setting.tiers)}
     if setting.day:
-        wanted["as_of"] = f"{setting.day}T23:59:59Z"
-    request = SearchRequest.model_validate({**wanted, "max_results": 20, "explain": True})
+        fields["as_of"] = f"{setting.day}T23:59:59Z"
+    request = SearchRequest.model_validate({**fields, "max_results": 20, "explain": True})
     return await memory.search(visit.agent_id, request, visit.system, visit.who)

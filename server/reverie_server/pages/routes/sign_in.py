@@ -36,7 +36,7 @@ async def start(request: Request, who: Annotated[Caller, Depends(visitor)]) -> R
 @router.get(LOGIN)
 async def ask_for_key(request: Request) -> Response:
     """The page to sign in on."""
-    return page("login.html", wanted=_inside(request.query_params.get("next")), wrong="")
+    return page("login.html", target=_inside(request.query_params.get("next")), wrong="")
 
 
 @router.post(LOGIN)
@@ -44,7 +44,7 @@ async def sign_in(request: Request) -> Response:
     """Begin a session with a key. Wrong keys are slowed down as they are for requests."""
     form = await read_form(request)
     system, guard = cast("Runtime", request.app.state.runtime), cast("KeyGuard", request.scope[GUARD])
-    wanted = _inside(form.optional("next"))
+    target = _inside(form.optional("next"))
     try:
         who = await guard.authenticate(f"Bearer {form.text('key').strip()}", client_address(request.scope))
         if who.key_id is None:
@@ -52,8 +52,8 @@ async def sign_in(request: Request) -> Response:
         token, ends_at = await system.browser_sessions.open(who)
     except (Unauthorized, TooManyRequests) as error:
         why = error.detail if isinstance(error, TooManyRequests) else "This key is not valid."
-        return page("login.html", 401, wanted=wanted, wrong=why)
-    response = RedirectResponse(wanted, 303, dict(HEADERS))
+        return page("login.html", 401, target=target, wrong=why)
+    response = RedirectResponse(target, 303, dict(HEADERS))
     set_session(response, token, ends_at, is_secure=request.url.scheme == "https")
     return response
 
@@ -81,7 +81,7 @@ async def choose_colours(form: Sent) -> Response:
     return response
 
 
-def _inside(wanted: str | None) -> str:
+def _inside(target: str | None) -> str:
     """An address to go on to: of a page of this browser, never of another server."""
-    is_page = wanted is not None and wanted.startswith(f"{ROOT}/") and "\\" not in wanted and "//" not in wanted
-    return wanted if wanted is not None and is_page and wanted.isprintable() else ROOT
+    is_page = target is not None and target.startswith(f"{ROOT}/") and "\\" not in target and "//" not in target
+    return target if target is not None and is_page and target.isprintable() else ROOT

@@ -31,7 +31,7 @@ async def show_forms(visit: Visiting) -> Response:
 @router.post("/export", dependencies=SENT)
 async def export_memory(visit: Visiting) -> Response:
     """The memory of this page as a ZIP."""
-    return await snapshots.export_snapshot(visit.agent_id, visit.system, visit.who, visit.asked(ExportQuery))
+    return await snapshots.export_snapshot(visit.agent_id, visit.system, visit.who, visit.query(ExportQuery))
 
 
 @router.post("/snapshot/preview")

@@ -19,9 +19,9 @@ router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=
 async def timeline(visit: Visiting) -> Response:
     """Days on which something happened, twenty a page, of all kinds or of one."""
     a, system, who = visit.agent_id, visit.system, visit.who
-    query = visit.asked(TimelineQuery, "kind", "until", "cursor")
+    query = visit.query(TimelineQuery, "kind", "until", "cursor")
     found = await listings.get_timeline(a, system, who, query)
-    archive = await dreams.dream_archive(a, system, who, visit.asked(ControlQuery))
+    archive = await dreams.dream_archive(a, system, who, visit.query(ControlQuery))
     return await visit.show(
         "timeline.html",
         days=found.days,

@@ -22,7 +22,7 @@ router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=
 @router.get("/turns")
 async def list_turns(visit: Visiting) -> Response:
     """Turns, newest first; with `session_id` those of one conversation."""
-    query = visit.asked(TurnsQuery, "session_id", "cursor", limit=25)
+    query = visit.query(TurnsQuery, "session_id", "cursor", limit=25)
     found = await turns.list_turns(visit.agent_id, visit.system, visit.who, query)
     return await visit.show(
         "turns.html", turns=found.turns, next_cursor=found.next_cursor, session_id=query.session_id or ""
@@ -31,7 +31,7 @@ async def list_turns(visit: Visiting) -> Response:
 
 async def _feed(visit: Visiting) -> AsyncIterator[EventFeed]:
     last = visit.request.headers.get("last-event-id")
-    async with events.open_feed(visit.agent_id, visit.system, visit.who, visit.asked(Owner), last) as feed:
+    async with events.open_feed(visit.agent_id, visit.system, visit.who, visit.query(Owner), last) as feed:
         yield feed
 
 
@@ -47,5 +47,5 @@ async def follow(
 @router.get("/turns/{turn_id}")
 async def show_turn(visit: Visiting, turn_id: str) -> Response:
     """A turn: the parts of its prompt, what memory gave to it, and what it nearly gave and why not."""
-    turn = await turns.get_turn(visit.agent_id, turn_id, visit.system, visit.who, visit.asked(Owner))
+    turn = await turns.get_turn(visit.agent_id, turn_id, visit.system, visit.who, visit.query(Owner))
     return await visit.show("turn.html", turn=turn, threshold=await visit.threshold())

@@ -1,0 +1,79 @@
+"""The input of emergence: notes, the long-term memory, and what searches showed of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from reverie_server.heuristics.entries import Entry
+from reverie_server.nights.emergence.candidates import Recall
+from reverie_server.text.redact import essence
+
+# Of entries the newest are read, of the memory the first lines, of its corrections the newest.
+MAX_ENTRIES = 600
+MAX_LINES = 2000
+# A message: its session's id and its number there.
+MessageKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A file with entries: a daily note, or a day's file of dreaming (`is_consolidated`)."""
+
+    document_id: int
+    path: str
+    version: int
+    day: date
+    text: str
+    is_consolidated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """The long-term memory as it was read. `lines` are those with content, `machine` the essences of the server's."""
+
+    path: str
+    version: int
+    text: str
+    lines: Sequence[str] = ()
+    machine: frozenset[str] = frozenset()
+
+    def is_machine(self, line: str) -> bool:
+        """Whether the server wrote a line."""
+        return essence(line) in self.machine
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a file, at lines of it, or of a `message`; with the recalls of it, or its relevance to a topic."""
+
+    path: str
+    start_line: int
+    end_line: int
+    terms: frozenset[str]
+    message: MessageKey | None = None
+    recalls: tuple[Recall, ...] = ()
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmergenceInput:
+    """The input of a run of emergence, read in one snapshot.
+
+    `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the
+    callers' own ids of these messages. `profile` are the lines of PROFILE.md. `superseded` are texts of entries
+    that state what no longer holds, `corrections` lines that a person took out of the memory, with the day.
+    `tombstone_mark` differs when something was forgotten since.
+    """
+
+    files: Sequence[NoteFile] = ()
+    entries: Sequence[Entry] = ()
+    memory: MemoryFile | None = None
+    profile: Sequence[str] = ()
+    recalled: Sequence[Passage] = ()
+    origins: Mapping[tuple[str, str], frozenset[MessageKey]] = field(default_factory=dict)
+    message_ids: Mapping[MessageKey, str | None] = field(default_factory=dict)
+    superseded: frozenset[str] = frozenset()
+    corrections: Sequence[tuple[date, str]] = ()
+    tombstone_mark: object = None
