@@ -88,6 +88,18 @@ async def test_bases_are_made_when_due_and_the_oldest_goes_with_its_log(
     assert min(archive.segments() | {base.first_segment}) == base.first_segment > old
 
 
+async def test_what_is_written_soon_after_a_start_is_archived_in_time(settings: Settings) -> None:
+    """PostgreSQL's checkpointer would first look after five minutes, if nothing else woke it."""
+    prompt = settings.model_copy(update={"wal_archive_seconds": 1})
+    archive, _ = archive_and_plan(settings)
+    async with embedded(prompt) as (runtime, conninfo):
+        await put(runtime.pipeline, "notes.md", "Ada likes tea in the morning.\n")
+        with psycopg.connect(conninfo) as connection:
+            row = connection.execute("SELECT pg_walfile_name(pg_current_wal_lsn())").fetchone()
+        assert row is not None
+        until(lambda: row[0] in archive.segments())
+
+
 async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     served: tuple[Runtime, str], settings: Settings, serve_runtime: ServeRuntime
 ) -> None:
