@@ -67,9 +67,12 @@ check: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-# WITH_MODELS=1 adds the tests that need torch, WITH_BROWSER=1 those in a browser, which are else left out.
-test: check $(if $(WITH_MODELS),models) $(if $(WITH_BROWSER),browser)
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow and not live and not ha and not image $(if $(WITH_MODELS),,and not models)"
+# WITH_MODELS=1 adds the tests that need torch, WITH_BROWSER=1 those in a browser, WITH_HA=1 the short one of a failover,
+# which are else left out.
+test: check $(if $(WITH_MODELS),models) $(if $(WITH_BROWSER),browser) $(if $(WITH_HA),$(HA_VENV)/.installed)
+	@$(if $(WITH_HA),REVERIE_TEST_NEEDS_HA=1 REVERIE_TEST_PATRONI=$(abspath $(HA_VENV))/bin) $(BIN)/pytest -n $(WORKERS) \
+	  --dist loadgroup \
+	  -m "not slow and not live and not image $(if $(WITH_MODELS),,and not models) $(if $(WITH_HA),,and not ha)"
 
 test-all: check models browser
 	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not live and not ha and not image"

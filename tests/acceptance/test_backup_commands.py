@@ -82,6 +82,10 @@ def test_backup_while_serving_then_forget_then_restore_on_another_machine(direct
     done = reverie("restore", file, "--replace", "--without-forgotten-log", "--data-dir", new)
     assert (done.returncode, "is there again" in done.stderr) == (0, True), done.stderr
     assert "quince" in reverie("search", "vault quince", *MINE, "--data-dir", new).stdout
+    again = tmp_path / "again.rvb"
+    assert reverie("backup", again, "--data-dir", new).returncode == 0
+    done = reverie("restore", again, "--replace", "--data-dir", new)
+    assert done.stdout.splitlines()[1:] == ["nothing was forgotten since then"], done.stderr
 
 
 def test_wrong_use_and_a_file_that_is_none(tmp_path: Path) -> None:

@@ -124,13 +124,17 @@ def test_help_is_shown_when_asked_for_and_without_arguments() -> None:
 
 
 def test_doctor_reports_and_masks_secrets(data_dir: Path) -> None:
-    done = reverie("doctor", "--data-dir", data_dir, REVERIE_EMBEDDER_API_KEY="sk-very-secret")
+    done = reverie(
+        "doctor", "--data-dir", data_dir, REVERIE_EMBEDDER_API_KEY="sk-very-secret", REVERIE_BACKUP_DIR="/backups"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "embedded PostgreSQL 18" in done.stdout
     assert "all is well" in done.stdout
     # What other tests wrote into the same memory may still be to be done.
     assert re.search(r"no worker runs now; \d+ pending, 0 running, \d+ scheduled, 0 failed", done.stdout)
     assert "embedder_api_key = ********" in done.stdout
+    assert "log_level" not in done.stdout
+    assert re.search(r"^backup +/backups; no backup yet: a worker makes it$", done.stdout, re.M)
     assert "sk-very-secret" not in done.stdout + done.stderr
 
 

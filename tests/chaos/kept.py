@@ -15,14 +15,19 @@ async def check_conversations(http: httpx.AsyncClient, said: Mapping[str, Sequen
 
     Paths of `http` are relative to the agent's.
     """
-    for session, ids in said.items():
-        assert await _messages(http, session) == list(ids), session
+    await check_messages(http, said)
     async with asyncio.timeout(WAIT_SECONDS):
         while len(episodes := await _episodes(http)) < len(said) or await _work(http):  # noqa: ASYNC110  # a worker's
             await asyncio.sleep(0.3)
     assert sorted(episodes) == sorted(said)
     dead_letters = (await http.get("pipeline")).json()["dead_letters"]
     assert dead_letters == [], dead_letters
+
+
+async def check_messages(http: httpx.AsyncClient, said: Mapping[str, Sequence[str]]) -> None:
+    """Each message (by session → ids) is there, once and in order."""
+    for session, ids in said.items():
+        assert await _messages(http, session) == list(ids), session
 
 
 async def _messages(http: httpx.AsyncClient, session: str) -> list[str]:

@@ -85,6 +85,10 @@ async def shown(runtime: Runtime, serve_runtime: ServeRuntime, database: Databas
         assert found.status_code == 200
         await deferred(database, Work("dedup", "default", "wren", None))
         await drain(runtime)
+        for backups in (runtime.consolidation.backups.dumps, runtime.consolidation.backups.bases):
+            # As where there is an archive.
+            backups.schedule = runtime.settings.base_backup_schedule
+            await backups.succeeded(backups.now(), 1)
         text = (await client.get("/metrics")).text
     series: dict[str, list[dict[str, str]]] = {}
     for family in text_string_to_metric_families(text):
@@ -123,6 +127,15 @@ def test_each_alert_says_how_bad_it_is_what_it_means_and_what_to_do() -> None:
         assert rule["labels"]["severity"] in {"critical", "warning"}, rule["alert"]
         assert rule["annotations"]["summary"].strip(), rule["alert"]
         assert len(told[rule["alert"]].split()) > 4, rule["alert"]
+
+
+def test_all_that_is_told_of_backups_and_the_archive_has_a_panel() -> None:
+    names = set(
+        re.findall(r"`(reverie_(?:wal|backup|base_backup)_\w+)`", (CHECKOUT / "docs/operations.md").read_text())
+    )
+    assert len(names) == 10
+    shown_there = {each.metric for panel in PANELS for target in panel["targets"] for each in selectors(target["expr"])}
+    assert names - shown_there == set()
 
 
 def test_each_panel_of_the_board_has_a_place_and_says_what_it_shows() -> None:

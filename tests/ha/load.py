@@ -49,7 +49,7 @@ class Load:
 
     async def _client(self, number: int) -> None:
         said = turn = 0
-        async with httpx.AsyncClient(base_url=self.base_url, timeout=120, verify=PLAIN) as http:
+        async with httpx.AsyncClient(base_url=self.base_url, timeout=300, verify=PLAIN) as http:
             while not self.ends.is_set():
                 session, path = f"web:{number}-{said}", f"notes/c{number}-{turn % 3}.md"
                 for _ in range(_MESSAGES_A_SESSION):
@@ -83,3 +83,12 @@ class Load:
             if (answer.status_code, code) != (503, "database_unavailable") or not retry_after.isdecimal():
                 self.wrong.append(f"{method} {path}: {answer.status_code} {retry_after!r} {answer.text}")
             await asyncio.sleep(0.2)
+
+
+async def check_files(http: httpx.AsyncClient, files: dict[str, list[str]]) -> None:
+    """Each has what was acknowledged last, and each text that was acknowledged as one version."""
+    for path, texts in files.items():
+        assert (await http.get(f"files/{path}")).json()["content"] == texts[-1]
+        answer = await http.get(f"files/{path}/versions", params={"limit": 500})
+        versions = answer.json()["versions"]
+        assert len(versions) == len(texts), (path, texts, versions)

@@ -17,10 +17,10 @@ from tests.chaos.supervised import Program
 from tests.clusters import cluster_directory
 from tests.conftest import PLAIN
 from tests.consistency import assert_index_consistent
-from tests.ha.load import Load
-from tests.ha.patroni import Node, Patroni, program
+from tests.ha.load import Load, check_files
+from tests.ha.patroni import Patroni, program
 
-pytestmark = pytest.mark.ha
+pytestmark = [pytest.mark.ha, pytest.mark.slow]
 # What Reverie may take, on top of the time in which Patroni makes a primary.
 MARGIN_SECONDS = 15.0
 FROZEN_SECONDS = 30.0
@@ -95,19 +95,9 @@ async def change_of_primary(patroni: Patroni) -> AsyncIterator[Change]:
 
 async def kill(patroni: Patroni) -> None:
     """The primary and its Patroni, as a machine that loses its power; it comes back when another is the primary."""
-    node = patroni.primary()
-    assert node.process is not None
-    node.signal(signal.SIGKILL)
-    node.process.wait()
-    await until_another_leads(patroni, node)
+    node = await asyncio.to_thread(patroni.kill_primary)
     await asyncio.sleep(5)
     patroni.start_node(node)
-
-
-async def until_another_leads(patroni: Patroni, node: Node) -> None:
-    await asyncio.to_thread(
-        patroni.until, lambda: any(other.leads() for other in patroni.nodes if other is not node), "another primary"
-    )
 
 
 async def freeze(patroni: Patroni) -> None:
@@ -159,12 +149,3 @@ async def test_nothing_acknowledged_is_lost_or_doubled(
         await check_conversations(http, load.messages)
         await check_files(http, load.files)
     await asyncio.to_thread(assert_index_consistent, patroni.superuser_url)
-
-
-async def check_files(http: httpx.AsyncClient, files: dict[str, list[str]]) -> None:
-    """Each has what was acknowledged last, and each text that was acknowledged as one version."""
-    for path, texts in files.items():
-        assert (await http.get(f"files/{path}")).json()["content"] == texts[-1]
-        answer = await http.get(f"files/{path}/versions", params={"limit": 500})
-        versions = answer.json()["versions"]
-        assert len(versions) == len(texts), (path, texts, versions)

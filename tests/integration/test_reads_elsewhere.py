@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -14,10 +15,13 @@ import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from structlog.testing import capture_logs
 from tests.conftest import PLAIN, ServeRuntime
 from tests.integration.test_forget import leftovers
+from tests.pooler import pooler
 from tests.standbys import (
     HANGS_SECONDS,
+    Node,
     Pair,
     comes_about,
     fallbacks_of,
@@ -27,11 +31,13 @@ from tests.standbys import (
     until_read_there,
     whole,
 )
+from typer.testing import CliRunner
 
 from reverie_client import AsyncReverie
 from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.request_reads import begins_to_read, of_request
 from reverie_server.app.pending_jobs import drain
+from reverie_server.cli.main import cli
 from reverie_server.runtime import Runtime
 
 POSITION = "X-Reverie-Position"
@@ -468,3 +474,80 @@ async def test_a_standby_of_an_abandoned_timeline_is_not_read_though_it_is_furth
             assert reads_of(runtime)[0] == 0
     finally:
         ahead.stop()
+
+
+def first_of(pair: Pair, other: Node) -> str:
+    """A URL of two standbys, of which the second is read only where the first does not answer."""
+    hosts = ",".join(str(node.home / "run") for node in (other, pair.standby))
+    return make_conninfo(pair.standby.conninfo, host=hosts)
+
+
+async def test_of_several_standbys_another_is_read_when_one_dies(fresh: Pair, serve_runtime: ServeRuntime) -> None:
+    other = fresh.primary.new_standby(fresh.primary.home.parent / "c")
+    try:
+        async with reading(fresh, first_of(fresh, other)) as runtime, served(runtime, serve_runtime) as client:
+            await put(client, "a.md", "The lantern hangs in the harbour.")
+            await until_read_there(runtime, lambda: client.get("files/a.md"))
+            sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'reverie' AND pid <> pg_backend_pid()"
+            assert (other.ask(sessions) > 0, fresh.standby.ask(sessions)) == (True, 0)
+            other.signal(signal.SIGKILL)
+            await until_read_there(runtime, lambda: client.get("files/a.md"))
+            assert fresh.standby.ask(sessions) > 0
+            # What is written now is read at once, whoever reads it.
+            await put(client, "a.md", "The lantern is gone.")
+            assert await found(client, "lantern") == ["The lantern is gone."]
+            await until_read_there(runtime, lambda: client.get("files/a.md"))
+    finally:
+        other.stop()
+
+
+async def test_a_pooler_of_transactions_before_the_standby_is_not_read_through(
+    pair: Pair, serve_runtime: ServeRuntime
+) -> None:
+    socket_path = str(pair.standby.home / "run" / ".s.PGSQL.5432")
+    with capture_logs() as logs:
+        async with pooler(socket_path, "transaction") as port:
+            pooled = make_conninfo(pair.standby.conninfo, host="127.0.0.1", port=port)
+            async with reading(pair, pooled) as runtime, served(runtime, serve_runtime) as client:
+                await put(client, "a.md", "The lantern hangs in the harbour.")
+
+                async def is_known() -> bool:
+                    assert await found(client, "lantern") == ["The lantern hangs in the harbour."]
+                    assert reads_of(runtime)[0] == 0
+                    return "not_a_standby" in fallbacks_of(runtime)
+
+                await comes_about(is_known)
+    details = {each["detail"] for each in logs if each["event"] == "standby_behind_a_pooler"}
+    assert len(details) == 1
+    assert "its pool_mode to session" in details.pop()
+
+
+@pytest.mark.usefixtures("own_log")
+def test_doctor_looks_at_each_standby(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, gone = str(pair.standby.home / "run"), str(pair.standby.home / "nobody")
+    monkeypatch.setenv("REVERIE_DATABASE_URL", pair.primary.conninfo)
+    monkeypatch.setenv("REVERIE_EMBEDDER", "none")
+
+    behind: list[int] = []
+
+    def told(host: str) -> list[str]:
+        url = make_conninfo(pair.standby.conninfo, host=host, password="very-secret")
+        monkeypatch.setenv("REVERIE_READ_DATABASE_URL", url)
+        done = CliRunner().invoke(cli, ["doctor"])
+        assert "very-secret" not in done.output
+        lines = [line.partition(" ")[2].strip() for line in done.stdout.splitlines() if line.startswith("standby")]
+        assert any("PROBLEM" in line for line in lines) is (done.exit_code == 1), done.output
+        behind.extend(int(found.replace(",", "")) for found in re.findall(r"([\d,]+) bytes", "".join(lines)))
+        return [re.sub(r"[\d,]+ bytes", "some bytes", line) for line in lines]
+
+    follows = f"{home}:5432 follows, some bytes behind"
+    assert told(home) == [follows]
+    problem = "PROBLEM: read_database_url: no standby of this database answers at {}:5432; it is not read"
+    assert told(f"{home},{gone}") == [follows, problem.format(gone)]
+    primary = str(pair.primary.home / "run")
+    assert told(primary) == [problem.format(primary)]
+    pair.pause()
+    pair.primary.ask("SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000), true)")
+    assert told(home) == [follows]
+    assert len(behind) == 3
+    assert behind[-1] >= 1000

@@ -117,6 +117,13 @@ async def test_a_failure_is_noted_and_made_good_by_the_next(
             metrics = (await client.get("/metrics")).text.splitlines()
             summary = (await client.get("/api/v1/agents/wren/summary")).json()
             page = (await client.get(f"{ROOT}/wren/overview")).text
+            ready = await client.get("/readyz")
+        # Of the first backup nothing is said before it is late; a server without backups would be no better.
+        assert (ready.status_code, ready.json()["status"]) == (
+            200,
+            "degraded" if summary["backup"] == "failed" else "ready",
+        )
+        assert any("backup failed" in reason for reason in ready.json()["reasons"]) is (summary["backup"] == "failed")
         assert (f"backup {summary['backup']}</span>" in page) is (summary["backup"] == "failed")
         found = dict(line.split() for line in metrics if line.startswith("reverie_backup_"))
         return {name.removeprefix("reverie_backup_"): float(value) for name, value in found.items()}, summary["backup"]

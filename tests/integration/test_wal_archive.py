@@ -88,15 +88,33 @@ async def test_bases_are_made_when_due_and_the_oldest_goes_with_its_log(
     assert min(archive.segments() | {base.first_segment}) == base.first_segment > old
 
 
+async def test_what_is_written_soon_after_a_start_is_archived_in_time(settings: Settings) -> None:
+    """PostgreSQL's checkpointer would first look after five minutes, if nothing else woke it."""
+    prompt = settings.model_copy(update={"wal_archive_seconds": 1})
+    archive, _ = archive_and_plan(settings)
+    async with embedded(prompt) as (runtime, conninfo):
+        await put(runtime.pipeline, "notes.md", "Ada likes tea in the morning.\n")
+        with psycopg.connect(conninfo) as connection:
+            row = connection.execute("SELECT pg_walfile_name(pg_current_wal_lsn())").fetchone()
+        assert row is not None
+        until(lambda: row[0] in archive.segments())
+
+
 async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     served: tuple[Runtime, str], settings: Settings, serve_runtime: ServeRuntime
 ) -> None:
     runtime, conninfo = served
     archive, plan = archive_and_plan(settings)
     base_url = await serve_runtime(runtime)
+    ready: list[httpx.Response] = []
+
+    def is_ready() -> tuple[int, str, list[str]]:
+        body = ready[-1].json()
+        return ready[-1].status_code, body["status"], body["reasons"]
 
     async def shown() -> tuple[dict[str, float], str]:
         async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
+            ready.append(await client.get("/readyz"))
             metrics = (await client.get("/metrics")).text.splitlines()
             summary = (await client.get("/api/v1/agents/wren/summary")).json()
         found = dict(line.split() for line in metrics if line.startswith(("reverie_wal_", "reverie_base_")))
@@ -104,6 +122,7 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
 
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], metrics["wal_archive_waiting_seconds"], standing) == (0, 0, "none")
+    assert is_ready() == (200, "ready", [])
     away = archive.directory / "away"
     archive.wal.rename(away)
     names = [finish_segment(conninfo)]
@@ -116,6 +135,10 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], standing) == (1, "failed")
     assert metrics["wal_archive_waiting_seconds"] > 0
+    status, word, [reason] = is_ready()
+    assert (status, word) == (200, "degraded")
+    assert reason.startswith("the log (WAL) has not been archived for ")
+    assert str(archive.directory) not in reason
     names.append(finish_segment(conninfo))
     away.rename(archive.wal)
     # PostgreSQL tries again each minute, and when there is another one.
@@ -125,4 +148,5 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
     until(lambda: not list((Path(settings.data_dir or "") / "postgres/pg_wal/archive_status").glob("*.ready")))
     metrics, standing = await shown()
     assert (metrics["wal_archive_failed"], metrics["base_backup_failed"], standing) == (0, 0, "ok")
+    assert is_ready() == (200, "ready", [])
     assert 0 <= metrics["base_backup_age_seconds"] < 300

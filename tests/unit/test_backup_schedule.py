@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups, Standing, next_after
+from reverie_server.jobs.scheduled_backups import (
+    ArchiverState,
+    BackupHealth,
+    BackupState,
+    BackupStates,
+    ScheduledBackups,
+    Standing,
+    next_after,
+)
 from reverie_server.settings.server import Settings
 
 NIGHTLY = "0 3 * * *"
@@ -56,6 +65,44 @@ def test_without_a_schedule_nothing_is_due_or_told() -> None:
     backups = backups_at("09T00:00", schedule=None)
     state = BackupState(ended_at=at("01T00:00"), failed_at=at("02T00:00"))
     assert (backups.is_due(state), backups.overdue(state), backups.standing(state)) == (False, timedelta(), None)
+
+
+WELL = BackupState(ended_at=at("02T03:10"))
+ARCHIVED = ArchiverState(True, at("02T03:10"), None, 0)
+
+
+@pytest.mark.parametrize(
+    ("states", "standing", "reasons"),
+    [
+        (BackupStates(WELL, WELL, ARCHIVED), "ok", []),
+        (BackupStates(WELL, BackupState(), ARCHIVED), "late", ["the next base backup is late"]),
+        (
+            BackupStates(BackupState(failed_at=at("02T03:00")), BackupState(failed_at=at("02T03:00")), ARCHIVED),
+            "failed",
+            ["the last backup failed", "the last base backup failed"],
+        ),
+        (BackupStates(WELL, WELL, replace(ARCHIVED, is_on=False)), "failed", ["PostgreSQL runs without its archive"]),
+        # PostgreSQL tries again by itself, and what succeeds makes the failure good.
+        (BackupStates(WELL, WELL, replace(ARCHIVED, failed_at=at("02T03:09"))), "ok", []),
+        (
+            BackupStates(WELL, WELL, replace(ARCHIVED, failed_at=at("02T03:11"), waiting_seconds=61.4)),
+            "failed",
+            ["the log (WAL) has not been archived for 61 s"],
+        ),
+        # One that lags fails nowhere.
+        (BackupStates(WELL, WELL, replace(ARCHIVED, waiting_seconds=600)), "ok", []),
+        (
+            BackupStates(WELL, WELL, replace(ARCHIVED, waiting_seconds=601)),
+            "late",
+            ["the log (WAL) has not been archived for 601 s"],
+        ),
+    ],
+)
+def test_each_thing_that_is_wrong_is_told(states: BackupStates, standing: Standing, reasons: list[str]) -> None:
+    health = BackupHealth(None, backups_at("03T02:00"), backups_at("03T02:00"))  # type: ignore[arg-type]  # not asked
+    assert health.standing(states) == standing
+    told = health.reasons(states)
+    assert [reason.partition(":")[0] for reason in told] == reasons
 
 
 @pytest.mark.parametrize("schedule", ["", "daily", "0 3 * *", "61 3 * * *", "* * * * * *", "@daily"])

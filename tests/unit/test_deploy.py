@@ -112,7 +112,7 @@ def test_compose_publishes_on_loopback_keeps_data_and_asks_for_the_first_key() -
     assert service["read_only"] is True
     assert service["tmpfs"] == ["/tmp"]
     assert service["cap_drop"] == ["ALL"]
-    assert int(service["stop_grace_period"].removesuffix("s")) > DEFAULTS["shutdown_grace_seconds"]
+    assert int(service["stop_grace_period"].removesuffix("s")) > DEFAULTS["shutdown_grace_seconds"] + drain_seconds()
 
 
 def test_the_document_makes_a_key_that_the_server_takes() -> None:
@@ -158,7 +158,9 @@ def test_a_unit_is_hardened_and_has_time_to_end(path: Path) -> None:
     }
     assert {name: service.get(name) for name in wanted} == {name: [value] for name, value in wanted.items()}
     assert "REVERIE_DATA_DIR=/var/lib/reverie" in service["Environment"]
-    assert int(service["TimeoutStopSec"][0]) > DEFAULTS["shutdown_grace_seconds"]
+    assert int(service["TimeoutStopSec"][0]) > DEFAULTS["shutdown_grace_seconds"] + (
+        drain_seconds() if path.stem == "reverie" else 0
+    )
     check_command(service["ExecStart"][0].split())
 
 
@@ -173,17 +175,27 @@ def test_the_first_key_reaches_the_server_as_a_credential_and_the_worker_not() -
     assert worker["ExecCondition"] == ["/bin/sh -c 'test -n \"$$REVERIE_DATABASE_URL$$REVERIE_DATABASE_URL_FILE\"'"]
 
 
-def test_the_example_of_an_environment_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The settings take its values, those that are commented out too."""
+@pytest.mark.parametrize("is_embedded", [False, True])
+def test_the_example_of_an_environment_is_one(
+    is_embedded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The settings take its values, those commented out too: with one's own PostgreSQL, or the embedded one."""
     monkeypatch.chdir(tmp_path)
-    for name, value in re.findall(
-        r"^#?(REVERIE_\w+)=(.*)$", (DEPLOY / "systemd/reverie.env.example").read_text(), re.M
-    ):
-        monkeypatch.setenv(name, value)
+    of_one = {
+        False: {"REVERIE_DATABASE_URL", "REVERIE_READ_DATABASE_URL"},
+        True: {"REVERIE_WAL_ARCHIVE_DIR"},
+    }
+    found = dict(re.findall(r"^#?(REVERIE_\w+)=(.*)$", (DEPLOY / "systemd/reverie.env.example").read_text(), re.M))
+    assert of_one[False] | of_one[True] <= found.keys()
+    for name, value in found.items():
+        if name not in of_one[not is_embedded]:
+            monkeypatch.setenv(name, value)
     settings = Settings.load()
+    assert settings.backup_dir is not None
+    assert (settings.wal_archive_dir is not None) is is_embedded
+    assert (settings.database_url is None) is (settings.read_database_url is None) is is_embedded
     assert settings.trusted_proxies == "127.0.0.1"
     assert (settings.public_metrics, settings.public_docs) == (False, False)
-    assert settings.database_url is not None
 
 
 @pytest.mark.skipif(
@@ -383,6 +395,11 @@ def test_haproxy_passes_on_what_the_server_needs() -> None:
     assert seconds_in(text, r"REVERIE_SHUTDOWN_DRAIN_SECONDS=(\d+)") > found_out + 1
     (body,) = re.findall(r"string '(.+)' hdr Retry-After \d+$", text, re.M)
     assert json.loads(body)["code"] == Overloaded.code
+
+
+def drain_seconds() -> int:
+    """What a server behind the proxy of `deploy` is told to wait before it ends."""
+    return seconds_in((DEPLOY / "proxy/haproxy.cfg").read_text(), r"REVERIE_SHUTDOWN_DRAIN_SECONDS=(\d+)")
 
 
 def seconds_in(text: str, pattern: str) -> int:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 
 import psycopg
 import structlog
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -274,6 +275,19 @@ class Standby:
         finally:
             timer.cancel()
         return None if row is None else row["replayed"]
+
+
+def each_host(conninfo: str) -> list[tuple[str, str]]:
+    """The hosts that a URL names, in its order, as `host:port`, each with the URL of it alone. Pure."""
+    given = conninfo_to_dict(conninfo)
+    lists = {name: str(given[name]).split(",") for name in ("host", "hostaddr", "port") if given.get(name)}
+    found = []
+    for index in range(max((len(values) for values in lists.values()), default=1)):
+        # One port is that of all hosts.
+        alone = {name: values[index if index < len(values) else 0] for name, values in lists.items()}
+        name = f"{alone.get('host') or alone.get('hostaddr', 'localhost')}:{alone.get('port') or '5432'}"
+        found.append((name, make_conninfo(conninfo, **alone)))
+    return found
 
 
 def _has(replayed: str, position: str) -> bool:

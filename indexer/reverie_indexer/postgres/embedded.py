@@ -258,6 +258,8 @@ class EmbeddedPostgres:
             lock_file = read_lock_file(self._cluster)
             answer, problem = self._ask(lock_file, deadline)
             if lock_file and answer == "ready":
+                if server is not None and self._archive is not None:
+                    self._wake_checkpointer(lock_file)
                 return _conninfo(lock_file)
             if answer == "silent" and (server is None or server.poll() is not None):
                 postmaster = find_postmaster(self._cluster, lock_file)
@@ -276,6 +278,18 @@ class EmbeddedPostgres:
                     f"{self._last_words()}. If it is recovering, wait and start again"
                 )
             time.sleep(0.03)
+
+    def _wake_checkpointer(self, lock_file: LockFile) -> None:
+        """Let it look how long the log may wait to be archived.
+
+        It falls asleep before recovery ends, until a checkpoint is due in five minutes, and knows nothing of
+        `archive_timeout` before.
+        """
+        postmaster = find_postmaster(self._cluster, lock_file)
+        if postmaster is not None:
+            with suppress(psutil.NoSuchProcess):
+                # Its processes read the settings again, which are the same.
+                postmaster.send_signal(signal.SIGHUP)
 
     def _ask(self, lock_file: LockFile | None, deadline: float) -> Answer:
         """Connect. `busy`: a server is there and takes no one now; `silent`: none answers. And why."""

@@ -128,6 +128,9 @@ def _say_forgotten(options: RestoreOptions, acts: int, forgotten: Mapping[Act, i
             file=sys.stderr,
         )
         return
+    if not acts:
+        print("nothing was forgotten since then")
+        return
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(forgotten.items())) or "nothing of it was there"
     print(f"forgotten since then, in {acts} acts: {found}")
 

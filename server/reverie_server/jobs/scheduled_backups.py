@@ -21,7 +21,6 @@ SQL = Queries(__file__)
 RETRY_AFTER = timedelta(minutes=15)
 # A backup that is overdue for longer is late: one of a large memory takes its time.
 LATE_AFTER = timedelta(hours=6)
-
 # So long a finished segment waits for the archiver at most when all is well.
 WAL_LATE_AFTER = timedelta(minutes=10)
 
@@ -185,3 +184,25 @@ class BackupHealth:
         if states.archiver is not None and states.archiver.waiting_seconds > WAL_LATE_AFTER.total_seconds():
             found.add("late")
         return next((each for each in _WORST_FIRST if each in found), None)
+
+    def reasons(self, states: BackupStates) -> list[str]:
+        """A sentence for each thing that is wrong with them, with what to do; no path, name or error is in it."""
+        kinds = ((self.dumps, states.dumps, "backup"), (self.bases, states.bases, "base backup"))
+        found = [
+            f"the last {what} failed: `backup_failed` in the log of a worker says why"
+            if backups.standing(state) == "failed"
+            else f"the next {what} is late: see that a worker with its directory runs, and what its log says"
+            for backups, state, what in kinds
+            if backups.standing(state) in ("failed", "late")
+        ]
+        archiver = states.archiver
+        if archiver is None:
+            return found
+        if not archiver.is_on:
+            found.append("PostgreSQL runs without its archive: a program without REVERIE_WAL_ARCHIVE_DIR started it")
+        elif archiver.has_failed or archiver.waiting_seconds > WAL_LATE_AFTER.total_seconds():
+            found.append(
+                f"the log (WAL) has not been archived for {archiver.waiting_seconds:.0f} s: see postgres.log in the "
+                "data directory, and the disk of the archive"
+            )
+        return found
