@@ -58,6 +58,8 @@ _BUSY = (
     (r"the database system is (?:starting up|in recovery)", "PostgreSQL is still starting; try again"),
     (r"the database system is shutting down", "PostgreSQL is shutting down; try again"),
 )  # fmt: skip
+# What Citus says of a node that goes away while others commit, as if it were its own defect (XX000).
+_NODE_AWAY = re.compile(r"failure on connection marked as essential")
 
 
 @contextmanager
@@ -174,6 +176,8 @@ class Faults:
                     "a part of the stored data is damaged, and this request needs it; the operator can find out with "
                     "`reverie doctor`"
                 )
+            case psycopg.errors.InternalError_() if _NODE_AWAY.search(str(error)):
+                return DatabaseUnavailable(_UNAVAILABLE[unknown])
             case psycopg.OperationalError() | psycopg.InterfaceError():
                 return DatabaseUnavailable(_UNAVAILABLE[unknown])
             case psycopg.IntegrityError():
