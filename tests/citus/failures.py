@@ -22,6 +22,12 @@ _NODE = """
 SELECT substring(nodename FROM '/([a-z]+)/run$') AS node FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
 WHERE shardid = get_shard_id_for_distribution_column('chunks', %s::text)"""
 
+_CAUSES = """
+SELECT tenant_id, (payload ->> 'session_key')::bigint FROM events WHERE kind = 'session.completed' ORDER BY 1, 2"""
+_JOBS = """
+SELECT args ->> 'tenant_id', (args ->> 'session_key')::bigint FROM procrastinate_jobs WHERE task_name = 'episodic'
+ORDER BY 1, 2"""
+
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
     """Wait for something that comes about; fail with `what` where it does not."""
@@ -123,3 +129,11 @@ def let_go(conninfo: str) -> None:
         "ALTER SYSTEM RESET synchronous_commit",
         "SELECT pg_reload_conf()",
     )
+
+
+def causes_and_jobs(conninfo: str) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """The completed sessions that are known, and the jobs for completed sessions, by tenant and session."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
+        causes, jobs = (connection.execute(statement.encode()).fetchall() for statement in (_CAUSES, _JOBS))
+    return [(str(t), int(key)) for t, key in causes], [(str(t), int(key)) for t, key in jobs]

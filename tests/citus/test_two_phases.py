@@ -14,6 +14,7 @@ import httpx
 import psycopg
 import pytest
 from tests.citus.failures import (
+    causes_and_jobs,
     held,
     held_before_commit,
     let_go,
@@ -32,23 +33,10 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.jobs.defer import Delays, publish
 from reverie_server.jobs.model import Event
 
-CAUSES = """
-SELECT tenant_id, (payload ->> 'session_key')::bigint FROM events WHERE kind = 'session.completed' ORDER BY 1, 2"""
-JOBS = """
-SELECT args ->> 'tenant_id', (args ->> 'session_key')::bigint FROM procrastinate_jobs WHERE task_name = 'episodic'
-ORDER BY 1, 2"""
 SINGLE = """
 SELECT (SELECT count(*) FROM events WHERE kind = 'episodic.created'),
        (SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'semantic')"""
 LOCKED = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-def causes_and_jobs(conninfo: str) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """The completed sessions that are known, and the jobs for completed sessions, by tenant and session."""
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        causes, jobs = (connection.execute(statement.encode()).fetchall() for statement in (CAUSES, JOBS))
-    return [(str(t), int(key)) for t, key in causes], [(str(t), int(key)) for t, key in jobs]
 
 
 @pytest.fixture

@@ -69,6 +69,6 @@ def test_other_errors_are_those_of_callers_or_of_nobody() -> None:
 
 
 def test_a_node_that_goes_away_while_others_commit_is_no_fault_of_the_program() -> None:
-    words = "failure on connection marked as essential: /run/west:5432"
-    assert type(Faults().translated(psycopg.errors.InternalError_(words))) is DatabaseUnavailable
+    for words in ("failure on connection marked as essential: /run/west:5432", "postmaster was shut down, exiting"):
+        assert type(Faults().translated(psycopg.errors.InternalError_(words))) is DatabaseUnavailable
     assert Faults().translated(psycopg.errors.InternalError_("cache lookup failed")) is None

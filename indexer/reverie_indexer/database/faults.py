@@ -58,8 +58,8 @@ _BUSY = (
     (r"the database system is (?:starting up|in recovery)", "PostgreSQL is still starting; try again"),
     (r"the database system is shutting down", "PostgreSQL is shutting down; try again"),
 )  # fmt: skip
-# What Citus says of a node that goes away while others commit, as if it were its own defect (XX000).
-_NODE_AWAY = re.compile(r"failure on connection marked as essential")
+# What Citus says of a node that goes away while others commit, and of its own end, as if it were a defect (XX000).
+_NODE_AWAY = re.compile(r"failure on connection marked as essential|postmaster was shut down")
 
 
 @contextmanager
