@@ -48,7 +48,13 @@ class Nodes:
     def __init__(self, binaries: Path, directory: Path) -> None:
         self._directory = directory
         self._servers = {
-            name: EmbeddedPostgres(directory / name, binaries=binaries, options=_OPTIONS) for name in NAMES
+            # For a move of a shard a node connects to itself.
+            name: EmbeddedPostgres(
+                directory / name,
+                binaries=binaries,
+                options={**_OPTIONS, "citus.local_hostname": str(directory / name / "run")},
+            )
+            for name in NAMES
         }
         self.conninfos: dict[str, str] = {}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from tests.citus.failures import causes_and_jobs, node_of, prepared, tell, wait_until
-from tests.citus.memories import Tenant, tenants
+from tests.citus.memories import tenants
 from tests.citus.nodes import Nodes
+from tests.citus.writers import Writer
 
 NAMES = ("acme", "birch", "cedar", "elm")
 
@@ -22,29 +22,6 @@ def recovering(distributed: str) -> Iterator[str]:
     tell(distributed, "ALTER SYSTEM SET citus.recover_2pc_interval = 1000", "SELECT pg_reload_conf()")
     yield distributed
     tell(distributed, "ALTER SYSTEM RESET citus.recover_2pc_interval", "SELECT pg_reload_conf()")
-
-
-@dataclass
-class Writer:
-    """Writes one conversation after the other, and completes each; a request is repeated until it is answered well."""
-
-    tenant: Tenant
-    said: list[str] = field(default_factory=list)
-    refused: list[tuple[int, str | None]] = field(default_factory=list)
-
-    async def write(self, ending: asyncio.Event) -> None:
-        """Until `ending` is set, and then to the end of the conversation."""
-        while not ending.is_set():
-            session = f"web:{len(self.said)}"
-            message = {"id": "m1", "role": "user", "content": f"The heron of {self.tenant.name} was seen at {session}."}
-            await self._until_done(f"sessions/{session}/messages", messages=[message])
-            await self._until_done(f"sessions/{session}/complete", trigger_source="api")
-            self.said.append(session)
-
-    async def _until_done(self, path: str, **body: object) -> None:
-        while (answer := await self.tenant.ask("POST", path, **body)).status_code >= 300:
-            self.refused.append((answer.status_code, answer.headers.get("retry-after")))
-            await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
