@@ -14,7 +14,7 @@ from tests.citus.writers import Writer
 NAMES = ("acme", "birch")
 MOVE = """
 SELECT citus_move_shard_placement(
-    shardid, here.nodename, here.nodeport, there.nodename, there.nodeport, 'force_logical')
+    shardid, here.nodename, here.nodeport, there.nodename, there.nodeport, 'auto')
 FROM pg_dist_placement p JOIN pg_dist_node here USING (groupid), pg_dist_node there
 WHERE p.shardid = get_shard_id_for_distribution_column('agents', %s::text)
   AND there.groupid NOT IN (0, here.groupid)"""
