@@ -13,7 +13,7 @@ import tarfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import psycopg
@@ -48,7 +48,13 @@ class Nodes:
     def __init__(self, binaries: Path, directory: Path) -> None:
         self._directory = directory
         self._servers = {
-            name: EmbeddedPostgres(directory / name, binaries=binaries, options=_OPTIONS) for name in NAMES
+            # For a move of a shard a node connects to itself.
+            name: EmbeddedPostgres(
+                directory / name,
+                binaries=binaries,
+                options={**_OPTIONS, "citus.local_hostname": str(directory / name / "run")},
+            )
+            for name in NAMES
         }
         self.conninfos: dict[str, str] = {}
 
@@ -86,9 +92,14 @@ class Nodes:
 
     def drop(self, database: str) -> None:
         """Whoever is still connected to it is cut off."""
+        statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database))
         for name in NAMES:
-            with psycopg.connect(self.conninfos[name], autocommit=True) as connection:
-                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
+            for attempt in range(12):
+                # A process of Citus may have come back meanwhile, after its node was killed.
+                passing = nullcontext() if attempt == 11 else suppress(psycopg.errors.ObjectInUse)
+                with passing, psycopg.connect(self.conninfos[name], autocommit=True) as connection:
+                    connection.execute(statement)
+                    break
 
     def _address(self, name: str) -> tuple[str, int]:
         address = conninfo_to_dict(self.conninfos[name])

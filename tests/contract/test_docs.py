@@ -33,7 +33,8 @@ PAGES = [*BY_HAND, *sorted(DOCS.glob("*.md"))]
 FOREIGN = {"pg_dump", "pg_hba", "rule_files", "DATA_DIR", "KEY_ID", "JOB_ID"}
 # PostgreSQL's own, for its operator.
 FOREIGN |= {"checkpoint_timeout", "hot_standby_feedback", "load_balance_hosts", "max_standby_streaming_delay"}
-FOREIGN |= {"pg_read_all_stats", "pg_stat_replication"}
+FOREIGN |= {"pg_read_all_stats", "pg_stat_replication", "citus_rebalance_start"}
+FOREIGN |= {"max_wal_senders", "max_replication_slots", "max_prepared_transactions", "recovery_target_name"}
 ROLES = ("viewer", "member", "admin")
 
 

@@ -66,3 +66,16 @@ def test_other_errors_are_those_of_callers_or_of_nobody() -> None:
     assert isinstance(faults.translated(psycopg.DataError()), ValidationFailed)
     assert faults.translated(psycopg.errors.SyntaxError()) is None
     assert faults.reasons() == []
+
+
+def test_a_node_that_goes_away_and_a_shard_that_moves_are_no_faults_of_the_program() -> None:
+    internal = psycopg.errors.InternalError_
+    for error in (
+        internal("failure on connection marked as essential: /run/west:5432"),
+        internal("postmaster was shut down, exiting"),
+        psycopg.DatabaseError('Query could not find the intermediate result file "91_1", it was mostly likely deleted'),
+    ):
+        assert type(Faults().translated(error)) is DatabaseUnavailable
+    assert Faults().translated(internal("cache lookup failed")) is None
+    # Only what Citus says, not what somebody wrote.
+    assert type(Faults().translated(psycopg.errors.UniqueViolation("postmaster was shut down"))) is Conflict

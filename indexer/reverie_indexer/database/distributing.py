@@ -59,6 +59,7 @@ async def distribute(conninfo: str, *, dry_run: bool = False) -> Distribution:
         async with connect(conninfo) as connection:
             # Again: the tables have brought their sequences.
             await _tell_nodes(connection)
+            await connection.execute(SQL["two_phases"])
     return Distribution(workers, tables, copied)
 
 

@@ -102,7 +102,33 @@ BEGIN
         'citus.multi_shard_modify_mode TO ''sequential''',
         'search_path TO "$user", public, reverie_nodes, pg_catalog', 'timezone TO ''UTC''', 'jit TO off',
         'plan_cache_mode TO force_custom_plan', 'enable_seqscan TO off', 'enable_bitmapscan TO off',
-        'enable_mergejoin TO off', 'max_parallel_workers_per_gather TO 0'] LOOP
+        'enable_mergejoin TO off', 'max_parallel_workers_per_gather TO 0',
+        'reverie.on_nodes TO ''on'''] LOOP
         EXECUTE format('ALTER DATABASE %I SET %s', current_database(), setting);
+    END LOOP;
+END $do$;
+
+-- two_phases: what writes rows of the coordinator alone, and a tenant's, commits in two phases; may be run again
+-- Citus does not see that a table is written which only the coordinator has (jobs and keys). A transaction that writes on
+-- one node besides would commit there first, and here after it: killed in between, the coordinator would have no job for
+-- what is there. So each such write changes nothing in a table that is the coordinator's and known to Citus, too.
+DO $do$
+DECLARE
+    name text;
+BEGIN
+    CREATE TABLE IF NOT EXISTS reverie_nodes.two_phases (n integer);
+    IF NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'reverie_nodes.two_phases'::regclass) THEN
+        PERFORM citus_add_local_table_to_metadata('reverie_nodes.two_phases');
+    END IF;
+    PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
+    CREATE OR REPLACE FUNCTION reverie_nodes.commit_in_two_phases() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $mark$
+    BEGIN
+        DELETE FROM reverie_nodes.two_phases WHERE n = 0;
+        RETURN NULL;
+    END $mark$;
+    FOREACH name IN ARRAY ARRAY['procrastinate_jobs', 'keys'] LOOP
+        EXECUTE format('CREATE OR REPLACE TRIGGER commit_in_two_phases BEFORE INSERT OR UPDATE OR DELETE ON %I '
+                       'FOR EACH STATEMENT EXECUTE FUNCTION reverie_nodes.commit_in_two_phases()', name);
     END LOOP;
 END $do$;

@@ -58,6 +58,12 @@ _BUSY = (
     (r"the database system is (?:starting up|in recovery)", "PostgreSQL is still starting; try again"),
     (r"the database system is shutting down", "PostgreSQL is shutting down; try again"),
 )  # fmt: skip
+# What Citus says of a node that goes away while others commit, of its own end, and of a shard that moves away under a
+# statement, as if these were defects (XX000), or by a code of its own.
+_NODE_AWAY = re.compile(
+    r"failure on connection marked as essential|postmaster was shut down|could not find the intermediate result file"
+)
+_PLAIN = (psycopg.errors.InternalError_, psycopg.DatabaseError)
 
 
 @contextmanager
@@ -174,6 +180,8 @@ class Faults:
                     "a part of the stored data is damaged, and this request needs it; the operator can find out with "
                     "`reverie doctor`"
                 )
+            case _ if type(error) in _PLAIN and _NODE_AWAY.search(str(error)):
+                return DatabaseUnavailable(_UNAVAILABLE[unknown])
             case psycopg.OperationalError() | psycopg.InterfaceError():
                 return DatabaseUnavailable(_UNAVAILABLE[unknown])
             case psycopg.IntegrityError():

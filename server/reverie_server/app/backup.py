@@ -63,6 +63,7 @@ async def back_up(conninfo: str, forgotten_log: Path, target: Path, show: Show) 
     """As `take_backup`, of a server that is there, beside a log of what was forgotten."""
     mark = mark_of(forgotten_log)
     async with connected(conninfo) as connection:
+        await require_one_node(connection)
         if not (await one(connection, SQL["has_schema"]))["has_schema"]:
             raise SetupError("there is nothing to back up: the database has no schema yet; `reverie upgrade` makes it")
         state = await one(connection, SQL["state"])
@@ -86,6 +87,15 @@ async def back_up(conninfo: str, forgotten_log: Path, target: Path, show: Show) 
             )
 
         return await write_backup(target, pieces, manifest_of)
+
+
+async def require_one_node(connection: Connection) -> None:
+    """SetupError for a database that Citus spreads over nodes: none of its snapshots is of all of them."""
+    if (await one(connection, SQL["nodes"]))["has_nodes"]:
+        raise SetupError(
+            "the database is spread over several nodes, which have no instant in common: back them up by means of "
+            "PostgreSQL, and restore all of them to one restore point of Citus (docs/operations.md, Several nodes)"
+        )
 
 
 def mark_of(log_path: Path) -> LogMark:

@@ -2,6 +2,9 @@
 SELECT set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false),
        set_config('reverie.maintenance', 'on', false), set_config('TimeZone', 'UTC', false);
 
+-- nodes: whether the rows of tenants are on several nodes
+SELECT current_setting('reverie.on_nodes', true) IS NOT DISTINCT FROM 'on' AS has_nodes;
+
 -- begin_snapshot: a transaction that only reads, in one snapshot
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 

@@ -27,7 +27,7 @@ from reverie_indexer.database.upgrade import hold_schema, shipped_program
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.programs import contents, restore
-from reverie_server.app.backup import SQL, Progress, Show, become, by_rows, connected, count_rows, one
+from reverie_server.app.backup import SQL, Progress, Show, become, by_rows, connected, count_rows, one, require_one_node
 from reverie_server.app.backup_file import BackupFile, LogMark, Manifest
 from reverie_server.app.databases import open_server
 from reverie_server.app.forget_again import forget_again
@@ -109,6 +109,7 @@ async def restore_backup(settings: Settings, path: Path, options: RestoreOptions
     async with open_server(settings) as (conninfo, _), connected(conninfo) as target:
         # Held to the end: a server that starts meanwhile waits for it.
         await hold_schema(target)
+        await require_one_node(target)
         state = await _replaceable(target, replace=options.replace)
         role = state["tables_owner"] or state["owner"]
         name, draft = state["name"], _DRAFT.format(state["name"])

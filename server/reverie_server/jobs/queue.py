@@ -82,8 +82,9 @@ class Queue:
         return Job(row["id"], row["task_name"], row["args"], row["attempts"], row["lock"], worker_id)
 
     async def started(self, work: Work) -> None:
-        """Note that a stage begins on its slice."""
-        async with self._database.maintenance() as connection:
+        """Note that a stage begins on its slice, once what caused its job can be read. Raises DatabaseUnavailable."""
+        async with self._database.maintenance() as connection, connection.pipeline():
+            await connection.execute(SQL["cause"], _whose(work))
             await connection.execute(SQL["started"], _whose(work))
 
     async def done(self, job: Job, work: Work, outcome: Outcome, seconds: float = 0.0) -> bool:

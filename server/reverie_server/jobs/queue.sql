@@ -6,6 +6,14 @@ FROM take_job(%(queues)s::text[], %(worker_id)s);
 UPDATE procrastinate_jobs SET scheduled_at = NULL
 WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status = 'todo' AND scheduled_at <= %(until)s;
 
+-- cause: on several nodes, wait until what caused a job of a slice can be read; elsewhere it can, and no row is locked
+-- There a job can be seen as soon as the coordinator has committed, a moment before the node of its cause has, or for as
+-- long as that node is away. Whatever causes a job holds a lock of the slice's row, which its prepared part keeps.
+SELECT slice_id FROM slices
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND NOT past AND current_setting('reverie.on_nodes', true) = 'on'
+FOR UPDATE;
+
 -- started: record that a stage begins on a slice, where the slice still exists
 INSERT INTO stages (tenant_id, slice_id, stage, last_started_at)
 SELECT tenant_id, slice_id, %(stage)s, clock_timestamp() FROM slices
