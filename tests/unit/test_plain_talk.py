@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from reverie_server.heuristics.changes.change_sentences import change_sentences, has_to_do_with
+from reverie_server.heuristics.changes.change_sentences import OpenFact, change_sentences, has_to_do_with, is_about
 from reverie_server.heuristics.changes.values import is_other_value, values_of
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.heuristics.fact_reader import read_facts
@@ -229,6 +229,24 @@ def test_what_has_nothing_to_do_with_a_statement_cannot_end_it(
 ) -> None:
     [change] = change_sentences([Utterance(new, AT)], language, with_statements=True)
     assert has_to_do_with(change, old) is can_end
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "can_end"),
+    [
+        ("english", "I'm moving to York at the end of the month.", False),
+        ("german", "Wir ziehen Ende Februar nach Jena, der Vertrag ist unterschrieben.", False),
+        ("german", "Seit gestern wohnen wir in Jena!", False),
+        ("spanish", "Nos hemos mudado a Vigo.", False),
+        ("english", "From the morning on it's Harrow who pay me.", True),
+        ("german", "Seit gestern zahlt mir Thalmann den Lohn.", True),
+        ("spanish", "Ahora me paga la nómina Ebro Taller.", True),
+    ],
+)
+def test_where_one_lives_ends_no_work(language: str, said: str, can_end: bool) -> None:
+    work = OpenFact("user", "works_at", "Copper", "I work at Copper.", AT.replace(year=2025), is_functional=True)
+    [change] = change_sentences([Utterance(said, AT)], language, with_statements=True)
+    assert is_about(change, work) is can_end
 
 
 def test_a_sum_of_money_is_no_code() -> None:

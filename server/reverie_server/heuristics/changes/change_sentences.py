@@ -75,6 +75,14 @@ _DAY = re.compile(
     r"|lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|sabados?|domingos?)(?!\w)"
     r"|(?:周|星期|礼拜)[一二三四五六日天末]|上午|下午|晚上"
 )
+# Where one lives from now on says nothing of whom one works for.
+_LIVES = re.compile(
+    r"(?<!\w)(?:(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:just |finally )*"
+    r"(?:mov(?:e|ed|ing) (?:to|in|into|out)|liv(?:e|ed|ing) in)"
+    r"|wohn(?:e|en|t|te|ten)|ziehe?n? [^,.;!?]{0,40}?(?:nach|um|ein)|(?:um|ein)gezogen"
+    r"|viv(?:o|imos|iré|iremos)|(?:me|nos) (?:he |hemos )?mud\w+)(?!\w)|搬家|搬到|搬去|住在"
+)
+_WORKS = frozenset({"works_at", "works_in", "works_as"})
 # What goes on as before.
 _STILL = re.compile(
     r"(?<!\w)(?:still|as before|unchanged|immer noch|noch immer|nach wie vor|weiterhin|wie bisher|unverändert"
@@ -335,6 +343,8 @@ def _values(fact: OpenFact) -> frozenset[str]:
 def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about the subject of a fact: what others do changes things, not the user's life."""
     if not has_to_do_with(change, fact.text):
+        return False
+    if fact.predicate in _WORKS and _LIVES.search(aligned(change.sentence)) is not None:
         return False
     if fact.about_user and _is_of_others(change, fact):
         return False
