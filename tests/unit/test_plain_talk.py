@@ -221,6 +221,7 @@ def test_a_request_alone_is_no_entry_of_a_note(asks: str) -> None:
         ("spanish", "La boda es el 6 de junio en Soria.", "Sí, sigue siendo en Soria.", False),
         ("english", "I have put 1,500 pounds aside for the trip.", "The postcode of my parents is 46022.", False),
         ("spanish", "He ahorrado 1.500 euros para el viaje.", "El código postal de mis padres es 46022.", False),
+        ("chinese", "我每天早上都喝咖啡。", "我还是喝茶吧，茶比较舒服。", True),
         ("spanish", "He ahorrado 1.500 euros para el viaje.", "Me quedan 1.200 euros para el viaje.", True),
     ],
 )

@@ -151,7 +151,8 @@ def _read_sentence(
     thing, reader.asked_thing = reader.asked_thing, None
     named = with_named(sentence, thing) if thing is not None else None
     request = split_request(sentence) if named is None else Request("inside", 0, len(named))
-    if request.kind != "none":
+    is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
+    if request.kind == "inside" or (request.kind == "before" and is_here):
         reader.asked_in = index
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]

@@ -86,7 +86,7 @@ _WORKS = frozenset({"works_at", "works_in", "works_as"})
 # What goes on as before.
 _STILL = re.compile(
     r"(?<!\w)(?:still|as before|unchanged|immer noch|noch immer|nach wie vor|weiterhin|wie bisher|unverändert"
-    r"|todavía|aún|sigo|sigue|seguimos|siguen|igual que antes)(?!\w)|仍然|仍旧|依然|还是|還是|照旧"
+    r"|todavía|aún|sigo|sigue|seguimos|siguen|igual que antes)(?!\w)|仍然|仍旧|依然|照旧"
 )
 # What is so each time, and not once.
 _EACH_TIME = re.compile(

@@ -51,7 +51,8 @@ def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> lis
             sentence = text[span.start : span.end].strip()
             request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
             is_opening = number == 0 and len(spans) > 1
-            asked_in = message if request.kind != "none" else asked_in
+            is_here = before is not None and before[0] is message
+            asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
             if request.kind == "next" or (request.kind == "before" and is_opening and is_of_next(sentence)):
                 is_next_asked = True
             elif request.kind == "before":
