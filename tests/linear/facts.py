@@ -263,6 +263,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),
+    "reverie_server.heuristics.changes.change_sentences.has_to_do_with": lambda text: change_sentences.has_to_do_with(
+        _change(text), text
+    ),
     "reverie_server.heuristics.changes.change_sentences.is_about": lambda text: change_sentences.is_about(
         _change(text), _fact(text)
     ),

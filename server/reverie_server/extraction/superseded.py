@@ -121,10 +121,11 @@ def supersede(
                     lined.add(id(fact))
                     lines.append(_line_of(fact, message, "profile" if line.path == PROFILE else "memory"))
         else:
-            holding = [old[at][1] for at in of_line if at not in ended]
+            # What another line has ended since holds no more, either.
+            holding = [old[at][1] for at in of_line if at not in closed]
             until = max(closed[at].at for at in ended)
             partly.setdefault(line.path, {})[line.text] = _of_part(
-                line.text, holding, [old[at][1].object for at in ended], until
+                line.text, holding, [old[at][1].object for at in of_line if at in closed], until
             )
     ended_new = {id(facts[number]) for number in closed if number >= len(old)}
     holding = [fact for at, (_, fact) in enumerate(old) if at not in closed]

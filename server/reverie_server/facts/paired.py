@@ -18,7 +18,13 @@ from reverie_indexer.isolate import isolated
 from reverie_server.facts.near_statements import SaidBefore
 from reverie_server.facts.unread import Unread
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences, has_value
+from reverie_server.heuristics.changes.change_sentences import (
+    ChangeSentence,
+    OpenFact,
+    change_sentences,
+    has_to_do_with,
+    has_value,
+)
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -85,7 +91,7 @@ class _Earlier:
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None
-        if self.statement is None or is_for_good(self.facts):
+        if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement
 

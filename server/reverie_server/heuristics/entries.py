@@ -13,6 +13,7 @@ from datetime import date
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.extract import without_request
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.sessions.daily_log import parts_of
 from reverie_server.text.fences import neutralise, strip_injected
@@ -69,7 +70,8 @@ def entries_of(path: str, text: str, day: date, language: str = "english") -> li
             entry_text = " ".join(" ".join(block_lines[start:end]).split())
             for statement in _statements(neutralise(strip_injected(entry_text)), expected):
                 plain, days = undated(statement)
-                if plain:
+                # "Please remember that." says nothing itself.
+                if plain and split_request(plain).kind not in ("before", "next"):
                     first_line, last_line = block.start + start + 1, block.start + end
                     key = folded(plain)
                     cues = cues_of(key, expected)

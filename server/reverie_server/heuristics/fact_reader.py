@@ -61,6 +61,7 @@ _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|
 class _Reader:
     """The reading of a conversation so far. `last` are the facts of the sentence before, for `please remember that`.
 
+    `asked_in` is the last utterance with a request: what is promised behind it is what it asks for.
     `stated` is the statement before, with the number of its utterance and its facts, which a next sentence may correct;
     `taken_back` a cue alone behind it; `between` what the assistant said since.
     """
@@ -71,6 +72,7 @@ class _Reader:
     last_count: int = 0
     asked_next: bool = False
     asked_thing: str | None = None
+    asked_in: int | None = None
     stated: tuple[int, Statement, Sequence[StatedFact]] | None = None
     taken_back: Fragment | None = None
     between: Where = "next"
@@ -104,6 +106,7 @@ def read_facts(
         elif (
             reader.last_sentence is not None
             and reader.last_sentence[0] == index - 1
+            and reader.asked_in != index - 1
             and promises_to_remember(utterance.text)
         ):
             _ask_for_last(reader)
@@ -148,6 +151,9 @@ def _read_sentence(
     thing, reader.asked_thing = reader.asked_thing, None
     named = with_named(sentence, thing) if thing is not None else None
     request = split_request(sentence) if named is None else Request("inside", 0, len(named))
+    is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
+    if request.kind == "inside" or (request.kind == "before" and is_here):
+        reader.asked_in = index
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]
         return

@@ -52,6 +52,12 @@ _ALWAYS = re.compile(
     r"|(?:yo )?siempre|nunca|llámame)(?!\w)"
     r"|我(?:总是|從不|从不|一直)|请(?:总是|不要)|叫我"
 )
+# What one always does with a thing that was named before.
+_ALWAYS_WITH_IT = re.compile(
+    r"(?<!\w)(?:i (?:always|never) \w+ (?:it|that|this|them)|ich \w+ (?:es|das|ihn|sie) (?:immer|nie|niemals)"
+    r"|(?:siempre|nunca) (?:me |te |se )?(?:lo|la|los|las|eso|esto))(?!\w)"
+    r"|我(?:总是|从不|从来不|一直)\w{1,4}[它这那]"
+)
 # An object that says nothing without what was said before.
 _VAGUE = re.compile(
     r"(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
@@ -234,7 +240,8 @@ class _Reading:
         plain = folded(statement.sentence)
         if cues.kinds["remember"].search(plain):
             return True
-        return _ALWAYS.search(plain) is not None and not _TRANSIENT.search(plain)
+        is_of_before = _ALWAYS_WITH_IT.search(plain) is not None
+        return _ALWAYS.search(plain) is not None and not is_of_before and not _TRANSIENT.search(plain)
 
     def is_asked(self, statement: UserStatement) -> bool:
         """Whether a sentence asks to be kept, as far as its language is known."""

@@ -75,6 +75,25 @@ _DAY = re.compile(
     r"|lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|sabados?|domingos?)(?!\w)"
     r"|(?:周|星期|礼拜)[一二三四五六日天末]|上午|下午|晚上"
 )
+# Where one lives from now on says nothing of whom one works for.
+_LIVES = re.compile(
+    r"(?<!\w)(?:(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:just |finally )*"
+    r"(?:mov(?:e|ed|ing) (?:to|in|into|out)|liv(?:e|ed|ing) in)"
+    r"|wohn(?:e|en|t|te|ten)|ziehe?n? [^,.;!?]{0,40}?(?:nach|um|ein)|(?:um|ein)gezogen"
+    r"|viv(?:o|imos|iré|iremos)|(?:me|nos) (?:he |hemos )?mud\w+)(?!\w)|搬家|搬到|搬去|住在"
+)
+_WORKS = frozenset({"works_at", "works_in", "works_as"})
+# What goes on as before.
+_STILL = re.compile(
+    r"(?<!\w)(?:still|as before|unchanged|immer noch|noch immer|nach wie vor|weiterhin|wie bisher|unverändert"
+    r"|todavía|aún|sigo|sigue|seguimos|siguen|igual que antes)(?!\w)|仍然|仍旧|依然|照旧"
+)
+# What is so each time, and not once.
+_EACH_TIME = re.compile(
+    r"(?<!\w)(?:every|each|always|usually|(?:mon|tues|wednes|thurs|fri|satur|sun)days|jede[nrsm]?|immer|meistens"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|cada|siempre|todos|todas|los (?:lunes|martes|mi[ée]rcoles"
+    r"|jueves|viernes|s[áa]bados|domingos))(?!\w)|每|总|都"
+)
 _THEIRS = re.compile(
     r"(?<!\w)(?:his|her|hers|their|theirs|sein|seine[mnrs]?|ihre[mnrs]?|sus?)(?!\w)|[他她](?:们)?的|[他她]们?家"
 )
@@ -323,6 +342,10 @@ def _values(fact: OpenFact) -> frozenset[str]:
 
 def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about the subject of a fact: what others do changes things, not the user's life."""
+    if not has_to_do_with(change, fact.text):
+        return False
+    if fact.predicate in _WORKS and _LIVES.search(aligned(change.sentence)) is not None:
+        return False
     if fact.about_user and _is_of_others(change, fact):
         return False
     if change.of_other is None or change.of_other == fact.subject:
@@ -341,6 +364,22 @@ def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
     named = {role_name(found["role"]) for found in phrases.relations.pattern.finditer(aligned(fact.text))}
     many = {role_name(word) for word in phrases.relations.many} - set(PETS)
     return bool((roles & many) - named - {fact.predicate})
+
+
+def has_to_do_with(change: ChangeSentence, text: str) -> bool:
+    """Whether a sentence can end what a text says, as far as the values and words of both tell.
+
+    What goes on as before ends nothing. A sum of money ends with another sum; and what is so each Saturday not by what
+    happens on one of them.
+    """
+    plain = folded(change.sentence)
+    if not change.tells and _STILL.search(plain) is not None:
+        return False
+    old = values_of(text, change.language)
+    if not change.tells and "money" in old.numbers and change.values.numbers and not is_other_value(change.values, old):
+        return False
+    is_same_day = bool(change.values.weekdays & old.weekdays) and not change.values.words & old.words
+    return not (is_same_day and _EACH_TIME.search(folded(text)) and not _EACH_TIME.search(plain))
 
 
 def names_subject(sentence: str, subject: str) -> bool:

@@ -156,18 +156,18 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
     if new.days or old.days:
         return False
     return any(
-        _are_other_numbers(numbers, old.numbers[other])
+        _are_other_numbers(numbers, old.numbers[other], may_be_codes="money" not in (unit, other))
         for unit, numbers in new.numbers.items()
         for other in (unit, _SAME_UNIT.get(unit, unit))
         if other in old.numbers
     )
 
 
-def _are_other_numbers(numbers: frozenset[str], others: frozenset[str]) -> bool:
+def _are_other_numbers(numbers: frozenset[str], others: frozenset[str], *, may_be_codes: bool) -> bool:
     if numbers & others:
         return False
     few, few_others = sorted(numbers)[:_MAX_NUMBERS], sorted(others)[:_MAX_NUMBERS]
-    return any(_is_comparable(number, other) for number in few for other in few_others)
+    return any(_is_comparable(number, other, may_be_codes=may_be_codes) for number in few for other in few_others)
 
 
 def _is_covered(run: str, at: int, shared: frozenset[str]) -> bool:
@@ -181,8 +181,8 @@ def _unit(found: re.Match[str]) -> str:
     return next(iter(content_terms(unit)), "")
 
 
-def _is_comparable(number: str, other: str) -> bool:
-    if len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS:
+def _is_comparable(number: str, other: str, *, may_be_codes: bool) -> bool:
+    if may_be_codes and len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS:
         return True
     smaller, greater = sorted((int(number), int(other)))
     return smaller > 0 and greater <= _MOST_TIMES * smaller

@@ -182,6 +182,11 @@ _ASKS_FOR = re.compile(
     r"(?:ja|ok|okay|verstanden|klar|gut|vale|s[ií]|de acuerdo|right|understood|got it)\?)|能不能|可以|你能|好吗|行吗"
 )
 _REGRET = re.compile(rf"(?:[^,，;]{{0,12}}[ ,])?{forget_phrases.REGRET}[^,，;–—:]{{0,80}}[,，;–—:]++[ ]*+")
+# "Forget that, I shouldn't have said it."
+_REGRET_BEHIND = re.compile(
+    rf"[,，;–—:] ?(?:{forget_phrases.REGRET}|i wasn't (?:supposed|meant) to|(?:it|that)(?:'s| is| was|'s not| isn't| wasn't| is not| was not) (?:not )?mine to"
+    r"|das (?:hätte|darf|durfte|sollte) ich|(?:eso |yo )?no deber[ií]a|no es (?:cosa|asunto) m[ií][oa]|那是(?:秘密|私事))[^,，;–—:]{0,80}$"
+)
 # Of "my salary please" the topic is the salary.
 _TOPIC_TAIL = re.compile(
     r"(?:^|(?<=\s))(?:please|again|bitte|wieder|por favor|porfa|yesterday|earlier|gestern|vorhin|ayer|antes|for now)$|(?:的事情|的事|这件事|的)$"
@@ -321,6 +326,8 @@ def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:
         return None
     regret = _REGRET.match(text)
     text = text[regret.end() :] if regret else text
+    if (behind := _REGRET_BEHIND.search(text)) is not None and regret is None:
+        text = text[: behind.start()].rstrip()
     found = _matched(text, _PATTERNS)
     if found is not None:
         return found

@@ -33,6 +33,23 @@ _WHY = re.compile(
     r"|in case|otherwise|or|i always|i never|i keep|i'?ll|weil|damit|sonst|falls|nicht dass|denn|ich vergess"
     r"|ich verlier)(?!\w)|免得|不然|省得|怕|以免|万一|萬一|因为|因為|我(?:老|总|肯定|怕|又|三天))"
 )
+# Who forgets a thing asks nobody to: "and I forget everything that isn't a knee".
+_FORGETS_ONESELF = re.compile(
+    r"(?:(?<!\w)i(?:'m|'ve|'ll|'d)?(?: (?:always|never|often|usually|just|also|totally|completely|simply|sometimes"
+    r"|even|still|almost|nearly|am|have|had|will|would|might|may|can't|won't|don't|didn't|keep|kept|tend|to)){0,3}"
+    r" forg[eo]t(?:ten|ting|s)?(?!\w)"
+    r"|(?<!\w)ich(?: (?:immer|ständig|oft|dauernd|manchmal|auch|nie|leider))?+ verg(?:esse?|aß)(?!\w)"
+    r"|(?<!\w)verg(?:esse?|aß) ich(?!\w)"
+    r"|(?<!\w)(?:ich hab|ich habe|ich hatte|habe? ich|hatte ich)(?: [\wäöüß]+){0,5} vergessen(?!\w)"
+    r"|(?<!\w)(?:se )?me (?:lo |la |los |las )?olvid(?:o|é|a|an|ó|aba|aron)(?!\w)"
+    r"|(?<!\w)(?:lo |la |siempre |nunca )*+olvid(?:o|é)(?!\w)"
+    r"|(?<!\w)(?:(?:se )?me )?(?:he|había|ha|han) olvidado(?!\w)"
+    r"|我(?:总是|總是|老是|经常|經常|常常|一直|总|總|老|又|都|就|也|差点|可能)?(?:会|會)?忘)[^,;:.!?，。；：！？]*+"
+)
+_NOT_TO_KEEP = re.compile(
+    r"forg[eo]t|keep|save|store|record|note|delet|eras|remov|vergiss|vergess|vergisst|lösch|streich|behalt|merk|speicher"
+    r"|notier|olvid|borr|guard|apunt|anot|elimin|忘|删|刪|别|不要|当我"
+)
 _COLON = re.compile(r"[:：]\s*(?=\w)")
 _FEWEST_HAN, _FEWEST_OF_CONTENT = 2, 2
 # Why something is to be forgotten.
@@ -62,10 +79,19 @@ def likely_requests(kind: Kind, sentences: Sequence[str]) -> list[LikelyRequest]
     for number, sentence in enumerate(sentences):
         if len(sentence) > _MAX_SENTENCE_CHARS or asks_contrary(sentence):
             continue
-        parts = tuple(part for part in parts_of(sentence) if is_worth_a_vector(kind, part))[:_MAX_PARTS]
+        parts = tuple(part for part in parts_of(sentence) if _may_ask(kind, part))[:_MAX_PARTS]
         if parts:
             found.append(LikelyRequest(sentence, number, parts))
     return found[:_MAX_SENTENCES]
+
+
+def _may_ask(kind: Kind, part: str) -> bool:
+    """Whether a part of a sentence may ask for it, beside what it says of the forgetting of the one who speaks."""
+    if not is_worth_a_vector(kind, part):
+        return False
+    if kind != "forget" or _FORGETS_ONESELF.search(plain := aligned(part)) is None:
+        return True
+    return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None
 
 
 def parts_of(sentence: str) -> list[str]:

@@ -37,9 +37,12 @@ def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> lis
     before: tuple[Message, str, str] | None = None
     earlier: list[tuple[tuple[Message, str, str], frozenset[str]]] = []
     is_next_asked = False
+    asked_in: Message | None = None
     for message in messages:
         if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
-            found += [before] if before not in found and promises_to_remember(message.content) else []
+            # What is promised behind a request is what that asks for.
+            is_meant = before not in found and before[0] is not asked_in
+            found += [before] if is_meant and promises_to_remember(message.content) else []
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
@@ -48,6 +51,8 @@ def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> lis
             sentence = text[span.start : span.end].strip()
             request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
             is_opening = number == 0 and len(spans) > 1
+            is_here = before is not None and before[0] is message
+            asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
             if request.kind == "next" or (request.kind == "before" and is_opening and is_of_next(sentence)):
                 is_next_asked = True
             elif request.kind == "before":
