@@ -45,6 +45,22 @@ async def test_a_request_for_which_nothing_is_found_is_listed_by_its_message(
 
 
 @pytest.mark.parametrize(
+    ("stated", "asked"),
+    [
+        ("My new locker code is quince-7741.", "Delete that loan stuff."),
+        ("Mein neuer Spind hat den Code quince-7741.", "Das mit dem Kredit vergisst du bitte wieder."),
+        ("El código nuevo de mi taquilla es quince-7741.", "Borra lo del préstamo."),
+    ],
+)
+async def test_a_request_that_names_something_else_takes_no_statement_before_it(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, stated: str, asked: str
+) -> None:
+    assert await say(wren, client, stated, asked) == []
+    assert {"chunks", "messages"} <= set(leftovers(conninfo, "quince"))
+    assert len(await unmet(wren)) == 1
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         ("I like tea.", "Thanks, see you."),

@@ -193,8 +193,8 @@ class SaidForgetting:
             language = grant.settings.language
             named = [text for sentences in heard for text in sentences if is_about(text, request.topic, language)]
             named = named or await self._about(grant, place, request)
-            if named:
-                return [*named, request.sentence]
+            # The statement before it, which shares no word with the topic, may be what replaced what is meant.
+            return [*named, request.sentence] if named else []
         for sentences in heard:
             stated = last_statement(sentences)
             if stated:
