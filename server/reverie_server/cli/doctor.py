@@ -113,7 +113,7 @@ async def _look_at_standbys(settings: Settings, report: _Report) -> None:
                 lag = await _lag_of(database)
         except ReverieError as error:
             report.fail("standby", error)
-            return
+            continue
         if lag is None:
             report.fail("standby", f"read_database_url: no standby of this database answers at {host}; it is not read")
         else:
