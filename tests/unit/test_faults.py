@@ -73,6 +73,13 @@ def test_a_node_that_goes_away_and_a_shard_that_moves_are_no_faults_of_the_progr
     for error in (
         internal("failure on connection marked as essential: /run/west:5432"),
         internal("postmaster was shut down, exiting"),
+        internal(
+            "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
+            "\tbefore or while processing the request.\ninvalid socket\n"
+            "CONTEXT:  while executing command on /run/west:5432"
+        ),
+        internal("could not receive data from server: Connection reset by peer"),
+        internal("no connection to the server\n"),
         psycopg.DatabaseError('Query could not find the intermediate result file "91_1", it was mostly likely deleted'),
     ):
         assert type(Faults().translated(error)) is DatabaseUnavailable

@@ -59,9 +59,12 @@ _BUSY = (
     (r"the database system is shutting down", "PostgreSQL is shutting down; try again"),
 )  # fmt: skip
 # What Citus says of a node that goes away while others commit, of its own end, and of a shard that moves away under a
-# statement, as if these were defects (XX000), or by a code of its own.
+# statement, as if these were defects (XX000), or by a code of its own; and libpq's words, where a node went away under
+# a command that Citus had sent it.
 _NODE_AWAY = re.compile(
     r"failure on connection marked as essential|postmaster was shut down|could not find the intermediate result file"
+    r"|server closed the connection unexpectedly|no connection to the server|connection not open"
+    r"|could not (?:receive data from|send data to) server|SSL connection has been closed unexpectedly"
 )
 _PLAIN = (psycopg.errors.InternalError_, psycopg.DatabaseError)
 
