@@ -80,6 +80,8 @@ def with_what_goes_along(text: str, spans: Sequence[Span], goes_along: Callable[
     ends = {end: number for number, (_, end) in enumerate(found)}
     widened: list[Span] = []
     for start, end in spans:
+        if widened and end <= widened[-1][1]:
+            continue
         number = ends.get(start + len(text[start:end].rstrip()))
         while number is not None and number + 1 < len(found) and goes_along(text[slice(*found[number + 1])]):
             number += 1
