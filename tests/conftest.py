@@ -23,6 +23,7 @@ import psycopg
 import pytest
 import structlog
 import uvicorn
+from hypothesis import HealthCheck, settings
 from psycopg import conninfo as pg_conninfo
 from psycopg import sql
 from tests.citus.nodes import NodeDatabases, started_nodes
@@ -48,6 +49,10 @@ from reverie_server.settings.server import Settings
 
 # Tests start the program dozens of times; where its bytecode is not kept, each start compiles all of it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 # Lost on a crash, which is right for databases that live as long as one test. Tests of crashes start their own.
 FAST = {

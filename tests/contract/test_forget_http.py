@@ -93,6 +93,32 @@ async def test_a_word_takes_its_statement_and_leaves_no_stump(said: Any, client:
     assert (await said.read("keys.md", owner_key=ME))["content"] == "# Keys\n\n- The car is blue.\n"
 
 
+@pytest.mark.parametrize(
+    ("code", "request_", "left"),
+    [
+        ("The alarm code of the shed is 8812.", " Please remember that.", ""),
+        ("Das WLAN-Passwort der Werkstatt ist ahorn-77.", " Bitte merk dir das. Es regnet.", "Es regnet."),
+        ("La clave del trastero es 5519.", " Acuérdate, por favor.", ""),
+        ("我家门禁密码是2046。", "请记住。", ""),
+        ("The alarm code of the shed is 8812.", " Please remember: it is green.", "Please remember: it is green."),
+        ("Das WLAN-Passwort der Werkstatt ist ahorn-77.", " Ich merke mir das nie.", "Ich merke mir das nie."),
+    ],
+)
+async def test_a_request_to_remember_goes_with_what_it_asks_for(
+    wren: Any, client: httpx.AsyncClient, code: str, request_: str, left: str
+) -> None:
+    """Left alone it would ask to remember whatever was said before."""
+    messages = [{"role": "user", "content": "I live in Oslo."}, {"role": "user", "content": f"{code}{request_}"}]
+    path = wren.url("sessions/web:1/messages")
+    await client.post(path, json={"owner_key": ME, "messages": messages})
+    dry = (await forget(wren, client, text=code)).json()
+    await forget(wren, client, text=code, dry_run=False)
+    listed = (await client.get(path, params={"owner_key": ME})).json()["messages"]
+    assert [message["content"] for message in listed] == ["I live in Oslo.", left]
+    [gone] = {item["text"] for item in dry["items"] if item["tier"] == "message"}
+    assert gone == f"{code}{request_}".removesuffix(left).strip()
+
+
 async def test_a_receipt_says_when_by_whom_from_where_and_how_many_and_never_the_text(
     said: Any, client: httpx.AsyncClient, problem: Any
 ) -> None:

@@ -344,3 +344,49 @@ async def test_an_update_comes_before_what_it_updated(
     section = (await ada.post("memory/inject", message=query))["section"]
     assert new in section
     assert old not in section
+
+
+@pytest.mark.parametrize(
+    ("said", "changed", "value"),
+    [
+        (
+            "The alarm code of the allotment shed is 8812. Please remember that.",
+            "I changed the shed code to 3307, please remember the new one.",
+            "3307",
+        ),
+        (
+            "Das WLAN-Passwort im Laden ist ahorn-77. Bitte merk dir das.",
+            "Das WLAN-Passwort im Laden ist jetzt birke-12, merk dir das neue bitte.",
+            "birke-12",
+        ),
+    ],
+)
+async def test_a_changed_code_stands_once_in_memory(ada: Life, said: str, changed: str, value: str) -> None:
+    """Seen here: once as it was asked for, and once as what replaced the old one, with the words that ask for it."""
+    await ada.talk(said)
+    ada.days.later(days=30)
+    await ada.talk(changed)
+    [entry] = [entry for entry in await ada.entries("MEMORY.md") if value in entry]
+    assert "please" not in entry
+    assert "merk" not in entry
+    assert not any(old in entry for entry in await ada.entries("MEMORY.md") for old in ("8812", "ahorn-77"))
+
+
+@pytest.mark.parametrize(
+    ("said", "predicates"),
+    [
+        (
+            "Hallo, ich bin Jule Brandt und arbeite als Geigenbauerin bei Seidel & Sohn in Mittenwald.",
+            {"name", "works_as", "works_at"},
+        ),
+        ("Mein Bruder Veit wohnt in Graz.", {"brother", "lives_in"}),
+        ("Hola, me llamo Nerea Ibarra y vivo en Bilbao.", {"name", "lives_in"}),
+    ],
+)
+async def test_who_speaks_another_language_than_the_agents_is_understood_from_the_first_sentence(
+    ada: Life, said: str, predicates: set[str]
+) -> None:
+    """Seen here: of an agent whose language nobody set, German was taken for English unless there was much of it."""
+    await ada.talk(said)
+    answer = await ada.http.get("/agents/wren/facts", params=ADA)
+    assert {fact["predicate"] for fact in answer.json()["facts"]} >= predicates

@@ -45,6 +45,10 @@ async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = 
         ("我喜欢绿茶。我的工资是quince。", "还有呢？", "把我工资的事忘掉。"),
         ("我喜欢绿茶。我的门禁密码是quince。", "刚才那句话别记。"),
         ("Ich mag grünen Tee. Die PIN vom Keller ist quince.", "Und?", "Lösch bitte die PIN vom Keller."),
+        ("I like green tea. The code of my shed is quince.", "What else?", "Please forget the code of the shed."),
+        ("Ich mag grünen Tee. Das Passwort der Werkstatt ist quince.", "Vergiss bitte das Passwort der Werkstatt."),
+        ("Me gusta el té. La clave del trastero es quince.", "Olvida la clave del trastero, por favor."),
+        ("我喜欢绿茶。我家门禁密码是quince。", "请忘掉我家的门禁密码。"),
         # In words that no pattern has.
         ("I like green tea. My locker opens with quince.", "What else?", "scrub whatever you've got about my locker"),
         ("Ich mag grünen Tee. Mein Spind geht mit quince auf.", "Und?", "lösch alles was du zu meinem Spind hast"),

@@ -209,7 +209,7 @@ async def test_the_database_passes_on_whatever_matches(database: Database) -> No
     loop = asyncio.get_running_loop()
 
     def compare() -> None:
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=60, suppress_health_check=list(HealthCheck))
         @given(
             st.text(ALPHABET, min_size=1, max_size=6), st.lists(st.text(ALPHABET, max_size=20), min_size=1, max_size=20)
         )

@@ -178,7 +178,7 @@ NAMES = st.sampled_from(["AGENTS.md", "KNOWLEDGE.md", "DREAMS.md", "memory/a.md"
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=300)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.dictionaries(NAMES, TEXTS, min_size=1), st.sampled_from(["team", "personal"]))
 async def test_a_snapshot_imported_elsewhere_holds_the_same_to_the_letter(
     snapshots: Snapshots, workspace: Workspace, texts: dict[str, str], scope: Scope

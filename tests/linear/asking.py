@@ -58,6 +58,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.requested_lines.requests_of": _requested,
     "reverie_server.heuristics.requests.requested_lines.begins_with_pronoun": requested_lines.begins_with_pronoun,
     "reverie_server.heuristics.requests.requested_lines.is_request_alone": requested_lines.is_request_alone,
+    "reverie_server.heuristics.requests.requested_lines.asks_for_previous": requested_lines.asks_for_previous,
 }
 EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.is_han": "a word",

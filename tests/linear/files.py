@@ -109,6 +109,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.statement_spans.without_stumps:one": lambda text: statement_spans.without_stumps(
         text, [(len(text) // 2, len(text) // 2 + 5)]
     ),
+    "reverie_server.text.statement_spans.with_what_goes_along": lambda text: statement_spans.with_what_goes_along(
+        text, [span for number, span in enumerate(statement_spans.statement_spans(text)) if number % 3 == 0], bool
+    ),
     "reverie_server.text.redact.Targets.stretches_in": lambda text: redact.Targets(
         [_middle(text), "Ada likes tea in the morning."]
     ).stretches_in(text),

@@ -9,7 +9,7 @@ from tests.markdown_texts import blocks, sources
 
 from reverie_indexer.text.blocks import blocks_of, kept_after_edit, without_titles
 
-SETTINGS = settings(max_examples=500, deadline=None)
+SETTINGS = settings(max_examples=500)
 INSERTED = [
     *("", "\n", "\n\n", "\r", "\r\n", "x", "- ", "> ", ">", "```\n", "~~~\n", "<!--", "-->", "---\n", "...\n", "===\n"),
     *("\n\n## Later\n\ntext\n", "[a]: b\n", "[a]:\n", "'c'", "# ", "    ", "\t", "|-|-|\n", "\ufeff", "1. ", "</div>"),

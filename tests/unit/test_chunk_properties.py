@@ -14,7 +14,7 @@ from tests.markdown_texts import WORDS, built, caps, scrambled, sources
 from reverie_indexer.model import Chunk
 from reverie_indexer.text.chunk import chunk
 
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=150)
 
 
 def line_of(source: str, at: int) -> int:

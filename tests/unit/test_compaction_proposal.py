@@ -61,7 +61,7 @@ class TestParts:
                 assert (f"## {section}\n" in part) == has_facts
         assert parts_of(memory(2), estimate_tokens) == [memory(2)]
 
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     @given(texts())
     def test_every_entry_of_any_memory_is_in_a_part(self, text: str) -> None:
         parts = parts_of(text, lambda part: 400 * len(part))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.memories import texts
 
 from reverie_server.long_term.compaction_text import compact_text, guard, is_due
@@ -15,7 +15,6 @@ from reverie_server.long_term.memory_text import STANDARD, new_memory
 from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
 from reverie_server.text.markdown_edit import lines_of
 
-SETTINGS = settings(deadline=None)
 TEA = "Prefers tea to coffee in the morning."
 MEMORY = "# Long-term Memory\n\n## Notes\n\n" + "".join(f"- Note number {n} of the user.\n" for n in range(8))
 
@@ -83,7 +82,6 @@ class TestCompactText:
     def test_empty_sections_go(self) -> None:
         assert compact_text(new_memory()) == "# Long-term Memory\n"
 
-    @SETTINGS
     @given(texts(max_lines=20))
     def test_no_entry_is_lost_and_none_is_made(self, text: str) -> None:
         compacted = compact_text(text)
@@ -95,14 +93,12 @@ class TestCompactText:
         assert before == after
         assert set(entries(text)) - {""} <= set(entries(compacted))
 
-    @SETTINGS
     @given(texts(max_lines=20))
     def test_twice_is_as_good_as_once(self, text: str) -> None:
         compacted = compact_text(text)
         if compacted is not None:
             assert compact_text(compacted) == compacted
 
-    @SETTINGS
     @given(texts(max_lines=20))
     def test_the_guard_lets_it_pass_whenever_it_is_long_enough(self, text: str) -> None:
         compacted = compact_text(text)

@@ -21,7 +21,7 @@ paths = st.sampled_from(["memory/2026-04-03.md", "MEMORY.md", "notes/a.md"])
 rules = st.builds(Rules, st.sampled_from([60, 300, 1000]), st.sampled_from(["english", "german"]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(paths, rules, long_sources, st.lists(edits, min_size=1, max_size=3))
 def test_what_is_known_is_left_out_and_the_rest_is_the_same(
     path: str, rules: Rules, text: str, changes: list[tuple[float, int, str]]

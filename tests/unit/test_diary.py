@@ -94,7 +94,7 @@ def test_a_diary_that_nobody_can_shorten_stays_as_it_is() -> None:
     assert found.text.split() == text.split()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 90), st.integers(0, 6)), min_size=1, max_size=40),
     st.integers(500, 6000),

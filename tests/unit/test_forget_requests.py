@@ -81,6 +81,17 @@ Por favor, elimina eso de tus notas.
 把剛才的內容從你的記憶裡刪掉。
 """
 TOPIC = """
+Please forget the alarm code of the shed. | alarm code of the shed
+Could you please forget the address of my sister? | address of my sister
+Forget the address of the cabin, please. | address of the cabin
+Vergiss bitte das WLAN-Passwort der Werkstatt. | wlan-passwort der werkstatt
+Bitte vergiss die Adresse meiner Schwester wieder. | adresse meiner schwester
+Kannst du bitte das Passwort der Werkstatt wieder vergessen? | passwort der werkstatt
+Olvida la clave del trastero, por favor. | clave del trastero
+Por favor, olvida la dirección de mi hermana. | dirección de mi hermana
+¿Puedes olvidar la clave del trastero? | clave del trastero
+请忘掉我家的门禁密码。 | 门禁密码
+请你忘了我的银行卡密码吧。 | 银行卡密码
 Forget the code of the cellar door. | code of the cellar door
 Please don't save the combination of my bike lock. | combination of my bike lock
 Never write down the diagnosis. | diagnosis
@@ -161,6 +172,18 @@ Esto no lo guardes: mi PIN es 3321.
 我的密码是3321，这个你不要保存。
 """
 NONE = """
+Forget the umbrella over there.
+Please forget the umbrella, it's sunny.
+Please forget the file.
+Please don't forget the shopping list today.
+Vergiss bitte die Blumen auf dem Balkon nicht.
+Bitte vergiss nicht die Blumen auf dem Balkon.
+Kannst du das Passwort der Werkstatt nicht vergessen?
+Ich kann das Passwort der Werkstatt nicht vergessen.
+Olvida el paraguas rojo.
+Por favor no olvides la leche del súper.
+请忘记过去。
+请不要忘记我家的密码。
 Delete the code of the parser.
 Don't save the code of the login page.
 Lösch den Code von gestern.

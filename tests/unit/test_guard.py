@@ -15,7 +15,7 @@ from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
-SETTINGS = settings(deadline=None, max_examples=150)
+SETTINGS = settings(max_examples=150)
 RULES = GuardRules()
 MACHINE = [f"- The project number {n} is written in a language of its own.\n" for n in range(8)]
 MEMORY = "# Long-term Memory\n\n## Preferences\n\n- Prefers tea to coffee.\n\n## Projects\n\n" + "".join(MACHINE)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_server.files.keyword_match import MAX_TERMS, hits_of, patterns_of, score_of, terms_of
-
-SETTINGS = settings(deadline=None)
 
 
 def snippets(text: str, query: str) -> list[str]:
@@ -120,7 +118,6 @@ LETTERS = st.text(
 )
 
 
-@SETTINGS
 @given(LETTERS, LETTERS, LETTERS)
 def test_wherever_a_term_stands_its_pattern_matches(before: str, word: str, after: str) -> None:
     """The database looks by the pattern first: what it does not match is never read."""
@@ -132,7 +129,6 @@ def test_wherever_a_term_stands_its_pattern_matches(before: str, word: str, afte
             assert not found or re.search(pattern, line)
 
 
-@SETTINGS
 @given(st.text(max_size=30), st.text(max_size=200))
 def test_every_hit_is_a_line_that_a_pattern_matches(query: str, text: str) -> None:
     terms = terms_of(query)

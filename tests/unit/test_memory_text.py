@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.memories import contents, texts
 
@@ -24,7 +24,6 @@ from reverie_server.long_term.memory_text import (
 from reverie_server.text.markdown_blocks import blocks_of, folded, text_of
 from reverie_server.text.markdown_edit import lines_of
 
-SETTINGS = settings(deadline=None)
 LONG = "Prefers tea to coffee in the morning."
 
 
@@ -210,7 +209,6 @@ class TestSave:
         with pytest.raises(DuplicateDetected):
             save(text, "这位用户每天早上都喜欢喝一杯热的绿茶而不是咖啡")
 
-    @SETTINGS
     @given(texts(), contents(), st.sampled_from(["notes", "projects", "preferences"]))
     def test_nothing_is_lost_and_the_entry_is_in_its_section(self, text: str, content: str, category: str) -> None:
         entry = entry_of(content)
@@ -232,7 +230,6 @@ class TestSave:
         assert len(headings(after)) - len(before) in (0, 1)
         assert set(before) <= set(headings(after))
 
-    @SETTINGS
     @given(texts(), contents())
     def test_saved_again_it_is_a_duplicate(self, text: str, content: str) -> None:
         entry = entry_of(content)
@@ -244,7 +241,6 @@ class TestSave:
         with pytest.raises(DuplicateDetected):
             add_entry(after, "Notes", entry_of(content))
 
-    @SETTINGS
     @given(contents())
     def test_no_line_of_an_entry_looks_like_a_heading_outside_a_fence(self, content: str) -> None:
         after = save("## Notes\n\n## Next\n- n\n", content)
@@ -252,7 +248,6 @@ class TestSave:
         # Nor does a passage of the index stand under a heading of somebody's entry.
         assert {piece.heading_path for piece in chunk(after)} <= {("Notes",), ("Next",)}
 
-    @SETTINGS
     @given(texts(), contents())
     def test_crlf_stays_crlf(self, text: str, content: str) -> None:
         text = re.sub(r"\r\n|\r|\n", "\r\n", f"# T\n{text}")
@@ -309,7 +304,6 @@ class TestUpdate:
         with pytest.raises(AmbiguousMatch):
             update_text("aaa\n", "aa", "b")
 
-    @SETTINGS
     @given(texts(), st.data())
     def test_no_other_line_is_lost(self, text: str, data: st.DataObject) -> None:
         lines = bare_lines(text)
@@ -325,7 +319,6 @@ class TestUpdate:
         assert is_subsequence([*lines[:at], *lines[at + 1 :]], bare_lines(after))
         assert new in after
 
-    @SETTINGS
     @given(texts())
     def test_crlf_stays_crlf(self, text: str) -> None:
         text = re.sub(r"\r\n|\r|\n", "\r\n", f"# T\n{text}\nunique-line\n")

@@ -234,7 +234,7 @@ def _empty_words(text: str, cues: Cues | None) -> frozenset[str]:
     """Words without a meaning of their own in the language of a text, bare."""
     language = cues.language if cues is not None and stop_words(cues.language) else "english"
     meaningless = meaningless_words(text, language)
-    common = frozenset(bare(word) for word in cues.common) if cues is not None else frozenset[str]()
+    common = frozenset(bare(word) for word in cues.words) if cues is not None else frozenset[str]()
     return meaningless.anywhere | meaningless.at_start | common | _stop_words_everywhere()
 
 

@@ -404,7 +404,8 @@ def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str]
             continue
         said = without_leading(successor.text)
         is_allowed = why_order(said) is None and basis.clean(f"- {said}").strip() == f"- {said}"
-        if is_allowed and essence(said) not in known:
+        # A line that was asked for may say the same without the words that ask for it.
+        if is_allowed and not any(text in essence(said) for text in known if text):
             known.add(essence(said))
             found[line] = replace(successor, text=said)
     return found

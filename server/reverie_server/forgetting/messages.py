@@ -11,6 +11,7 @@ from reverie_indexer.model import Place
 from reverie_server.episodes.store import has_episodes
 from reverie_server.facts.erase import forget_cleared_messages
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.heuristics.requests.requested_lines import asks_for_previous
 from reverie_server.sessions import erase as session_erase
 from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import SQL as SESSIONS
@@ -39,8 +40,10 @@ class ForgettableMessages(Forgettable):
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
-        """The messages that hold one of the texts."""
-        return _findings(await session_erase.survey(connection, tenant_id, slice_ids, forgotten.texts), forgotten.texts)
+        """The messages that hold one of the texts. A request to remember what goes is no request without it."""
+        texts = forgotten.texts
+        matches = await session_erase.survey(connection, tenant_id, slice_ids, texts, asks_for_previous)
+        return _findings(matches, texts)
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings

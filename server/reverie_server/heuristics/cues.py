@@ -1,4 +1,7 @@
-"""The words that make a sentence worth remembering, in twelve languages. Pure but for reading `cues.toml`."""
+"""The words that make a sentence worth remembering, in twelve languages, and those by which a language is known.
+
+Pure but for reading `cues.toml` and `language_words.toml`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from reverie_indexer.text.analyse import fold
 
@@ -16,11 +20,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _KANA = re.compile("[\u3041-\u30fa\u31f0-\u31ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
-# The kinds of cues by whose single words a language is known.
-_LANGUAGE_WORDS = ("common", "self", "other", "question")
+# The kinds of cues by whose single words a language is known, too.
+_LANGUAGE_WORDS = ("self", "other", "question")
 _FEWEST_KNOWN = 2
-# How many more common words another language must have than the one that is expected.
-_MORE_THAN_EXPECTED = 3
+# How many more known words another language must have than the one that is expected.
+_MORE_THAN_EXPECTED = 2
 _LEAST_SHARE = 0.12
 _WORD_BEGINS = r"(?<!\w)"
 
@@ -36,7 +40,7 @@ class Cues:
     language: str
     unspaced: bool
     nouns_capitalised: bool
-    common: frozenset[str]
+    words: frozenset[str]
     kinds: Mapping[str, re.Pattern[str]]
     opening: re.Pattern[str]
     filler: re.Pattern[str]
@@ -52,14 +56,21 @@ def folded(text: str) -> str:
 @cache
 def all_cues() -> Mapping[str, Cues]:
     """The cues by language."""
-    source = Path(__file__).with_name("cues.toml").read_text(encoding="utf-8")
-    return {language: _compiled(language, table) for language, table in tomllib.loads(source).items()}
+    tables, words = _tables("cues.toml"), _tables("language_words.toml")
+    return {
+        language: _compiled(language, table, words[language]["words"].split() if language in words else ())
+        for language, table in tables.items()
+    }
+
+
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
     """The cues of a folded text's language; `expected` (None: not known) where the language cannot be told.
 
-    The script decides where it can, else the number of common words of each language; of equals the first.
+    The script decides where it can, else the number of known words of each language; of equals the first.
     """
     known = all_cues()
     if _KANA.search(text):
@@ -84,15 +95,15 @@ def cues_of(text: str, expected: Cues | None = None) -> Cues | None:
 
 @cache
 def _languages_of_words() -> Mapping[str, Sequence[str]]:
-    """The languages that each common word is one of."""
+    """The languages that each known word is one of."""
     found: dict[str, list[str]] = {}
     for language, cues in all_cues().items():
-        for word in cues.common:
+        for word in cues.words:
             found.setdefault(word, []).append(language)
     return found
 
 
-def _compiled(language: str, table: Mapping[str, object]) -> Cues:
+def _compiled(language: str, table: Mapping[str, object], words: Sequence[str]) -> Cues:
     unspaced = table.get("unspaced") is True
 
     def phrases(kind: str) -> list[str]:
@@ -117,7 +128,7 @@ def _compiled(language: str, table: Mapping[str, object]) -> Cues:
         language,
         unspaced,
         table.get("nouns_capitalised") is True,
-        frozenset(
+        frozenset(words).union(
             phrase for kind in _LANGUAGE_WORDS for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)
         ),
         {kind: re.compile(anywhere(kind)) for kind in kinds},

@@ -59,6 +59,7 @@ _NEGATIONS = frozenset(
         *("не", "нет", "никогда", "不", "没", "沒", "無"),
     }
 )
+_BEFORE_NAMES = (["in"], ["aus"], ["nach"], ["bei"], ["heiße"])
 # Words that accompany a negation: without it they go too.
 _WITH_NEGATIONS = frozenset(
     ("do", "does", "did", "any", "longer", "more", "mehr", "ya", "ne", "plus", "più", "mais", "meer", "już", "больше")
@@ -93,7 +94,9 @@ def statement(text: str, language: str) -> Statement:
     for written, is_first in _words(composed):
         word = written.casefold().replace("’", "'")
         words.append(word)
-        is_named = written[0].isupper() and not has_capital_nouns and not is_first
+        # Where each noun has a capital, one without an article behind these is a name: "in Bonn", "bei Klotz".
+        may_name = not has_capital_nouns or words[-2:-1] in _BEFORE_NAMES
+        is_named = written[0].isupper() and may_name and not is_first
         if is_named or (not word.isalpha() and any(map(str.isdigit, word))):
             values.add(word)
     return Statement(

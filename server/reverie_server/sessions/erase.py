@@ -64,13 +64,17 @@ class MessageMatches:
 
 
 async def survey(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection,
+    tenant_id: str,
+    slice_ids: Sequence[int],
+    texts: Sequence[str],
+    goes_along: Callable[[str], bool] | None = None,
 ) -> MessageMatches:
-    """The messages and passages of some slices that hold one of the texts."""
+    """The messages and passages of some slices that hold one of the texts; `goes_along` is as for `Targets`."""
     matches = MessageMatches()
     async for row, of_row in _messages(connection, tenant_id, slice_ids, texts):
         matches.note(row, of_row)
-        matches.stretches |= set(await asyncio.to_thread(Targets(of_row).stretches_in, row["content"]))
+        matches.stretches |= set(await asyncio.to_thread(Targets(of_row).stretches_in, row["content"], goes_along))
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
     rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
     matches.passages = await asyncio.to_thread(_count_holding, [row["text"] for row in rows], texts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
-from reverie_server.text.statement_spans import statement_spans, without_stumps
+from reverie_server.text.statement_spans import statement_spans, with_what_goes_along, without_stumps
 
 # Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
@@ -186,11 +186,14 @@ class Targets:
         folded = [Folded.of(content) for content in contents]
         return [target.text for target in self._targets if any(map(target.is_in, folded))]
 
-    def stretches_in(self, content: str) -> list[str]:
-        """The parts of a text that erasing takes: each target with what would be a stump without it."""
+    def stretches_in(self, content: str, goes_along: Callable[[str], bool] | None = None) -> list[str]:
+        """The parts of a text that erasing takes: each target with what would be a stump without it, and with the
+        statements after it of which `goes_along` says that they mean nothing without it."""
         folded = Folded.of(content)
         spans = [span for target in self._targets for span in target.spans_in(folded)]
         found = without_stumps(content, merged(spans)) if spans else []
+        if goes_along is not None:
+            found = with_what_goes_along(content, found, goes_along)
         return [stretch for start, end in found if (stretch := content[start:end].strip())]
 
     def erase_from(self, content: str, *, by_line: bool = True) -> Erased:

@@ -7,7 +7,7 @@ where they have no more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST
 from reverie_server.text.remove_spans import LEAD, Span, merged
@@ -68,6 +68,26 @@ def without_stumps(text: str, spans: Sequence[Span]) -> list[Span]:
         if inside:
             widened += _widened(text, (start, end), inside)
     return merged(_with_leads(text, merged(widened)))
+
+
+def with_what_goes_along(text: str, spans: Sequence[Span], goes_along: Callable[[str], bool]) -> list[Span]:
+    """The spans, each with the statements after it of which `goes_along` says that they mean nothing without it.
+
+    They come from left to right, and so do those of the answer. Only whole statements are looked at that follow a whole
+    one.
+    """
+    found = statement_spans(text)
+    ends = {end: number for number, (_, end) in enumerate(found)}
+    widened: list[Span] = []
+    for start, end in spans:
+        if widened and end <= widened[-1][1]:
+            continue
+        number = ends.get(start + len(text[start:end].rstrip()))
+        while number is not None and number + 1 < len(found) and goes_along(text[slice(*found[number + 1])]):
+            number += 1
+            end = found[number][1]
+        widened.append((start, end))
+    return merged(widened)
 
 
 def _widened(text: str, statement: Span, removed: Sequence[Span]) -> list[Span]:

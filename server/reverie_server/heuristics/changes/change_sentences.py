@@ -217,14 +217,18 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
     """The values that a sentence states, without what asks to remember them; none of a question, nor of a wish or a
     guess, unless it `may_be_doubtful`: what was no more than likely does not hold either once it is otherwise."""
-    request = split_request(sentence)
-    core = sentence[request.start : request.end] if request.kind == "inside" else sentence
+    core = _without_request(sentence)
     phrases, plain = all_phrases()[cues.language], aligned(core)
     if asks(core, cues) or phrases["fiction"].search(plain):
         return NO_VALUES
     if not may_be_doubtful and phrases["drop"].search(plain):
         return NO_VALUES
     return values_of(core, cues.language)
+
+
+def _without_request(sentence: str) -> str:
+    request = split_request(sentence)
+    return sentence[request.start : request.end] if request.kind == "inside" else sentence
 
 
 def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -270,10 +274,10 @@ def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -
     return StatedFact(
         utterance=change.utterance,
         sentence=change.sentence,
-        text=change.sentence,
+        text=_without_request(change.sentence),
         subject=fact.subject,
         predicate=fact.predicate,
-        object=change.sentence.strip(" .!。！")[:MAX_FIELD_CHARS],
+        object=_without_request(change.sentence).strip(" .!。！")[:MAX_FIELD_CHARS],
         category=fact.category,  # type: ignore[arg-type]
         said_at=change.said_at,
         valid_from=change.said_at,

@@ -8,6 +8,10 @@ place, only words of private things ("the PIN of the cellar") name what is to be
 from __future__ import annotations
 
 _T = r"(?P<topic>[^,;:.!?，。！？；：]{2,80}?)"
+# Two words or more: a statement has to have all of them.
+_TWO = (
+    r"(?P<topic>[^,;:.!?，。！？；：\s]{2,40} (?:[^,;:.!?，。！？；：\s]{1,40} ){0,10}?[^,;:.!?，。！？；：\s]{2,40}?)"
+)
 _LO = r"(?:[,;:–—-]| -) ?"
 
 # English.
@@ -32,7 +36,14 @@ _LOCKED = (
     r"|intercom|card|account|phone|wi-?fi|router)(?: [^,;:.!?]{2,40}?)?"
 )
 _REMOVE = r"(?:remove|delete|erase|take|strike|scrub|wipe|drop|clear|get rid of)"
+# Who says "please" means the memory, and not "Forget the umbrella".
+_POLITELY = (
+    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|and|but|also|so|hey|listen)[ ,]++)*+"
+    r"(?:please (?:just )?|(?:could|can|would|will) you (?:please |kindly )?(?:just )?|i(?:'d| would) like you to |i (?:want|need) you to )"
+)
 ENGLISH = (
+    (rf"{_POLITELY}forget (?:the |that |those ){_TWO}{_END}", "topic"),
+    (rf"{_OPEN}forget (?:the |that |those ){_TWO},? please{_END}", "topic"),
     (
         rf"{_OPEN}(?:keep|leave) (?:everything about |all about )?(?:my |the |our |that ){_T} out of {_MEMORY}{_END}",
         "topic",
@@ -152,6 +163,14 @@ _SCHLOSS = (
 )
 GERMAN = (
     (
+        rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch )?bitte) {_BITTE}{_ART}{_TWO}(?<! nicht)",
+        "topic",
+    ),
+    (
+        rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?!(?:bitte|wieder|mal|doch|eben|gerade|alles|was|von|mit) ){_TWO} {_BITTE}vergessen",
+        "topic",
+    ),
+    (
         rf"{_AUF}(?:das|die sache|die geschichte|der teil) (?:mit|über|uber|von|vom|zu|zum|zur|um) {_ART}?{_T} (?:muss|soll|sollte|kann|darf) {_BITTE}(?:weg|raus|verschwinden|vergessen werden|gelöscht werden)",
         "topic",
     ),
@@ -269,6 +288,9 @@ _CERRADO = (
     r"|portero|tarjeta|cuenta|banco|m[oó]vil|tel[eé]fono|wifi|correo|gimnasio)(?: [^,;:.!?]{2,40}?)?"
 )
 SPANISH = (
+    (rf"{_OYE}(?:(?<=por favor )|(?<=por favor, ))olv[ií]da(?:te de)? {_EL}{_TWO}{_FIN}", "topic"),
+    (rf"{_OYE}olv[ií]da(?:te de)? {_EL}{_TWO},? (?:por favor|porfa){_FIN}", "topic"),
+    (rf"{_OYE}(?:puedes|podr[ií]as|pod[eé]s) olvidar(?:te de)? {_EL}{_TWO}{_FIN}", "topic"),
     (
         rf"{_OYE}(?:quiero|prefiero|necesito|me gustar[ií]a|te pido|mejor) que (?:te )?olvides(?: de)? {_EL}{_T}{_FIN}",
         "topic",
@@ -360,6 +382,7 @@ _GANG = (
 )
 _SIMI = r"(?:[^,;:.!?，。！？；：]{0,12}(?:密码|密碼|口令|工资|薪水|收入|卡号|病历|病历号|诊断|病情|债|欠款|暗号|秘密|验证码))"
 CHINESE = (
+    (rf"{_QING}(?:(?<=请)|(?<=请你))(?:忘掉|忘记|忘了)(?P<topic>[^,;:.!?，。！？；：]{{4,40}}?){_WEI}", "topic"),
     (
         rf"{_QING}(?:我)?(?:不希望|不想让?|不要|别|別|不用)(?:你)?(?:留着|记着|记住|存着|保存|记录|记下)(?:我的|我)?{_T}(?:的事情?|这件事|那件事|的事儿){_WEI}",
         "topic",

@@ -93,3 +93,8 @@ def begins_with_pronoun(sentence: str) -> bool:
 def is_request_alone(sentence: str) -> bool:
     """Whether a sentence asks to remember another one and says nothing itself."""
     return split_request(sentence).kind in ("before", "next", "named")
+
+
+def asks_for_previous(sentence: str) -> bool:
+    """Whether a sentence asks to remember what was said before it, and says nothing itself."""
+    return split_request(sentence).kind == "before"
