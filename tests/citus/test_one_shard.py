@@ -79,6 +79,11 @@ async def test_what_a_tenant_reads_is_asked_of_its_shard(distributed: str, tmp_p
         plans = runtime.database.plans
         for method, path, body in ASKED:
             await acme.do(method, path, **body)
+        # The plans would say so: what names no tenant is asked of every shard, and what is another's of that one's.
+        await runtime.database.maintenance_query(b"SELECT count(*) FROM chunks", {})
+        assert plans.tasks.pop("unnamed") == {4}
+        await runtime.database.maintenance_query(b"SELECT count(*) FROM chunks WHERE tenant_id = 'birch'", {})
+        assert (plans.tasks.pop("unnamed"), len(plans.shards.pop("unnamed") - mine)) == ({1}, 1)
     assert plans.tasks.keys() >= SEEN_AT_LEAST
     of_others = {name: tasks for name, tasks in plans.tasks.items() if name not in OF_COORDINATOR}
     assert of_others == {name: {1} for name in of_others}
