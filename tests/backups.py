@@ -38,10 +38,10 @@ def settings_of(conninfo: str, directory: Path, log: str = "forgotten.log") -> S
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[Runtime]:
+async def serving(settings: Settings, kind: type[Database] = Database) -> AsyncIterator[Runtime]:
     """Everything wired over the database of the settings, as a server is; gone in the end."""
     assert settings.database_url is not None
-    async with Database(settings.database_url.get_secret_value()) as database:
+    async with kind(settings.database_url.get_secret_value()) as database:
         models = await filled_slot(database, HashingEmbedder(64))
         log = await open_forgotten_log(settings, database)
         runtime = assemble(settings, database, models, forgotten_log=log)

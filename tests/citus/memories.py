@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 from tests.backups import serving, settings_of
 
+from reverie_indexer.database.database import Database
 from reverie_server.app.http_app import create_app
 from reverie_server.runtime import Runtime
 
@@ -47,9 +48,11 @@ class Tenant:
 
 
 @asynccontextmanager
-async def tenants(conninfo: str, directory: Path, names: Sequence[str]) -> AsyncIterator[tuple[Runtime, list[Tenant]]]:
+async def tenants(
+    conninfo: str, directory: Path, names: Sequence[str], kind: type[Database] = Database
+) -> AsyncIterator[tuple[Runtime, list[Tenant]]]:
     """A server over a database, and tenants with keys of their own."""
-    async with serving(settings_of(conninfo, directory)) as runtime:
+    async with serving(settings_of(conninfo, directory), kind) as runtime:
         keys = [(name, (await runtime.keys.create(name, "admin"))[1]) for name in names]
         transport = httpx.ASGITransport(app=create_app(runtime))
         async with httpx.AsyncClient(transport=transport, base_url="http://test/api/v1", timeout=60) as client:

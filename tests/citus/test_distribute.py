@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 from tests.backups import all_rows
+from tests.citus.failures import tell
 from tests.citus.memories import remember
 from tests.citus.nodes import Nodes
 from typer.testing import CliRunner
@@ -23,6 +24,8 @@ WHERE logicalrelid NOT IN (SELECT inhrelid FROM pg_inherits) ORDER BY 1"""
 OF_TENANTS = """
 SELECT c.relname::text AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1"""
+TOLD = """
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET reverie.on_nodes TO ''on''', current_database()); END $$"""
 KEYS = """
 SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
 WHERE contype = 'f' AND conrelid::regclass::text !~ '^procrastinate|_[0-9]{6}$'"""
@@ -91,4 +94,8 @@ async def test_it_is_refused_where_it_cannot_be(nodes: Nodes, nodes_conninfo: st
     await prepare_database(nodes_conninfo)
     with psycopg.connect(nodes_conninfo), pytest.raises(SetupError, match="1 other clients are connected"):
         await distribute(nodes_conninfo)
+    assert placed(nodes_conninfo) == {}
+    # One that was interrupted has told the nodes already, and leaves a database that is as it was.
+    tell(nodes_conninfo, TOLD)
+    assert (await prepare_database(nodes_conninfo)).schema_current
     assert placed(nodes_conninfo) == {}

@@ -22,6 +22,7 @@ from reverie_server.app.background import wire_worker
 from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.restore import RestoreOptions, restore_backup
 from reverie_server.app.scheduled_backup import BackupPlan, make_backup, make_when_due, whole_backups
+from reverie_server.http.readiness import KEPT_SECONDS
 from reverie_server.jobs.queue import BACKUP_QUEUE
 from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups
 from reverie_server.jobs.worker import Periodic
@@ -117,6 +118,8 @@ async def test_a_failure_is_noted_and_made_good_by_the_next(
             metrics = (await client.get("/metrics")).text.splitlines()
             summary = (await client.get("/api/v1/agents/wren/summary")).json()
             page = (await client.get(f"{ROOT}/wren/overview")).text
+            # What was seen for the last answer is remembered.
+            await asyncio.sleep(KEPT_SECONDS)
             ready = await client.get("/readyz")
         # Of the first backup nothing is said before it is late; a server without backups would be no better.
         assert (ready.status_code, ready.json()["status"]) == (

@@ -434,6 +434,25 @@ async def test_a_step_outside_a_transaction_is_run_again_where_it_was_killed(con
     assert rows(conninfo, query) == [(True,)]
 
 
+def test_a_migration_is_sent_statement_by_statement(tmp_path: Path) -> None:
+    statements = [
+        "-- What it's for; and why.\nALTER TABLE agents ADD COLUMN mood text DEFAULT 'so; it''s so';",
+        'ALTER TABLE agents RENAME COLUMN mood TO "odd; name"; -- said; once',
+        "/* it's; so */ DO $do$ BEGIN\n    PERFORM '$$;'; EXECUTE $$SELECT 1;$$;\nEND $do$;",
+        "SELECT 1;SELECT 2",
+    ]
+    (tmp_path / "9001_x.sql").write_text("\n".join(statements) + "\n;\n-- The end;\n")
+    [migration] = load_migrations(tmp_path)
+    first, second, third, _ = (statement.encode() for statement in statements)
+    assert [each.partition(b"-- said; once\n")[2] or each for each in migration.statements] == [
+        first,
+        second.removesuffix(b" -- said; once"),
+        third,
+        b"SELECT 1;",
+        b"SELECT 2\n;",
+    ]
+
+
 @pytest.mark.parametrize(
     ("files", "complaint"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -22,6 +23,7 @@ from reverie_server.app.base_backup import BasePlan, bases_of, take_base
 from reverie_server.app.databases import archive_of
 from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.scheduled_backup import make_when_due
+from reverie_server.http.readiness import KEPT_SECONDS
 from reverie_server.jobs.scheduled_backups import ScheduledBackups
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
@@ -114,6 +116,8 @@ async def test_an_archive_that_fails_is_seen_and_loses_nothing(
 
     async def shown() -> tuple[dict[str, float], str]:
         async with httpx.AsyncClient(base_url=base_url, timeout=30, verify=PLAIN) as client:
+            # What was seen for the last answer is remembered.
+            await asyncio.sleep(KEPT_SECONDS)
             ready.append(await client.get("/readyz"))
             metrics = (await client.get("/metrics")).text.splitlines()
             summary = (await client.get("/api/v1/agents/wren/summary")).json()

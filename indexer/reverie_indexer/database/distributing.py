@@ -12,7 +12,13 @@ from psycopg import sql
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.faults import start_errors
-from reverie_indexer.database.preparing import Connection, connect, inspect_database, prepare_database
+from reverie_indexer.database.preparing import (
+    Connection,
+    connect,
+    inspect_database,
+    prepare_database,
+    undistributed,
+)
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import SetupError
 
@@ -45,10 +51,10 @@ async def distribute(conninfo: str, *, dry_run: bool = False) -> Distribution:
         async with connect(conninfo) as connection:
             workers = await _workers(connection)
         if not dry_run:
-            await prepare_database(conninfo)
+            await prepare_database(conninfo, distributes=True)
         async with connect(conninfo) as connection:
-            tables = await _names(connection, "undistributed")
-            copied = await _names(connection, "uncopied")
+            tables = await undistributed(connection)
+            copied = tuple(row["name"] for row in await (await connection.execute(SQL["uncopied"])).fetchall())
             if dry_run:
                 return Distribution(workers, tables, copied)
             await _alone(connection)
@@ -156,10 +162,6 @@ def _policy(policy: DictRow) -> sql.Composed:
 def _text(definition: str) -> sql.SQL:
     """The statements that PostgreSQL itself wrote, from its catalogue."""
     return sql.SQL(definition)
-
-
-async def _names(connection: Connection, statement: str) -> tuple[str, ...]:
-    return tuple(row["name"] for row in await (await connection.execute(SQL[statement])).fetchall())
 
 
 async def _row(connection: Connection, statement: str) -> DictRow:

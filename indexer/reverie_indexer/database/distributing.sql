@@ -17,15 +17,6 @@ SELECT nodename || ':' || nodeport AS node
 FROM run_command_on_workers('SELECT count(*) FROM pg_extension WHERE extname = ''vector''')
 WHERE NOT success OR result <> '1' ORDER BY node;
 
--- undistributed: the tables of tenants that are not distributed yet, `agents` first
-SELECT c.relname::text AS name
-FROM pg_class c
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-  AND c.relname <> 'keys'
-  AND NOT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND p.partmethod = 'h')
-ORDER BY c.relname <> 'agents', c.relname;
-
 -- uncopied: the tables without a tenant that foreign keys of tenants lead to, directly or not, and that are not copied
 -- to every node yet
 SELECT c.relname::text AS name

@@ -86,10 +86,13 @@ async def connect(conninfo: str) -> AsyncIterator[Connection]:
         yield connection
 
 
-async def prepare_database(conninfo: str, program: Program | None = None) -> DatabaseReport:
+async def prepare_database(
+    conninfo: str, program: Program | None = None, *, distributes: bool = False
+) -> DatabaseReport:
     """Check the server and bring the schema up to date, under a lock. SetupError names the remedy.
 
-    `program` is the target, by default the schema and migrations that ship with this program.
+    `program` is the target, by default the schema and migrations that ship with this program. Where the database is
+    spread over nodes, new tables of tenants are to be distributed, too; `distributes`: the caller sees to that.
     """
     program = program or shipped_program()
     with start_errors():
@@ -111,6 +114,8 @@ async def prepare_database(conninfo: str, program: Program | None = None) -> Dat
                 await connection.execute(SQL["take_maintenance"])
             taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
+            if not distributes:
+                await _check_distributed(connection)
     return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)
 
 
@@ -129,6 +134,23 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
                     problem = problem or error.detail
     vector = facts["vector_version"] or facts["vector_available"] or "missing"
     return DatabaseReport(facts["version"], vector, state.number, pending=state.pending), problem
+
+
+async def undistributed(connection: Connection) -> tuple[str, ...]:
+    """The tables of tenants that are on the coordinator yet, of a database with Citus: `agents` first."""
+    return tuple(row["name"] for row in await (await connection.execute(SQL["undistributed"])).fetchall())
+
+
+async def _check_distributed(connection: Connection) -> None:
+    if not (await _one(connection, SQL["spread"]))["has_nodes"]:
+        return
+    tables = await undistributed(connection)
+    # With `agents` among them nothing is distributed yet: that was interrupted, and all is on the coordinator.
+    if tables and "agents" not in tables:
+        raise SetupError(
+            f"the database is spread over nodes, and on the coordinator alone are yet: {', '.join(tables)}. Stop "
+            "servers and workers of Reverie, and run `reverie doctor --distribute`"
+        )
 
 
 async def _become_owner(connection: Connection, facts: DictRow) -> None:

@@ -59,3 +59,15 @@ BEGIN
             '(SELECT current_setting(''reverie.maintenance'', true)) = ''on'')', restored);
     END LOOP;
 END $$;
+
+-- spread: whether the database is spread over nodes
+SELECT current_setting('reverie.on_nodes', true) IS NOT DISTINCT FROM 'on' AS has_nodes;
+
+-- undistributed: the tables of tenants that are not distributed yet, `agents` first
+SELECT c.relname::text AS name
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  AND c.relname <> 'keys'
+  AND NOT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND p.partmethod = 'h')
+ORDER BY c.relname <> 'agents', c.relname;

@@ -6,8 +6,8 @@ one transaction that ends with its record, so that a program that was killed goe
 newer than the program is refused.
 
 A migration that PostgreSQL allows in no transaction, such as CREATE INDEX CONCURRENTLY, says `-- transaction: none` in
-its header: its statements, each of which ends a line with `;` while nothing inside it does, are run one by one and
-recorded after the last, so that each must bear being run again.
+its header: it is recorded after its last statement, so that each must bear being run again. Statements are sent one by
+one: where the database is spread over nodes, Citus sends the text in which a statement came on to the nodes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ FIRST_RELEASE_JOBS = "03.04.00_50_post_add_retry_failed_job_procedure"
 
 _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<title>[a-z0-9_]+)\.sql")
 _WITHOUT_TRANSACTION = "-- transaction: none"
-_STATEMENT_END = re.compile(r";[ \t]*\n")
+# What a `;` may stand in without ending a statement, and that which ends one.
+_PART = re.compile(r"""--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|(?P<end>;)""", re.DOTALL)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _POLL_SECONDS = 0.1
 # A step that waits for a table keeps everybody else from it meanwhile: it waits briefly, and tries again for so long.
 _LOCK_TIMEOUT = "2s"
@@ -122,7 +124,7 @@ def load_migrations(directory: Path) -> tuple[Step, ...]:
         steps[number] = Step(
             name=path.stem,
             purpose=first_line.removeprefix("-- "),
-            statements=(text.encode(),) if in_transaction else tuple(_statements(text)),
+            statements=tuple(_statements(text)),
             number=number,
             in_transaction=in_transaction,
         )
@@ -138,9 +140,13 @@ def load_jobs_migrations(directory: Path) -> tuple[Step, ...]:
 
 
 def _statements(text: str) -> Iterator[bytes]:
-    for statement in _STATEMENT_END.split(text + "\n"):
-        if any(line.strip() and not line.lstrip().startswith("--") for line in statement.splitlines()):
-            yield statement.encode()
+    """The statements of a text, without those that are comments only; no function has a body of BEGIN ATOMIC."""
+    begin = 0
+    ends = [part.end() for part in _PART.finditer(text) if part["end"]]
+    for end in (*ends, len(text)):
+        statement, begin = text[begin:end], end
+        if _COMMENT.sub("", statement).strip(" \n\t;"):
+            yield statement.strip().encode()
 
 
 def _jobs_directory() -> Path:
@@ -257,6 +263,7 @@ async def _take(connection: Connection, step: Step) -> None:
         if step.in_transaction:
             await stack.enter_async_context(connection.transaction())
             await connection.execute(SQL["bound_waiting"], {"lock_timeout": _LOCK_TIMEOUT})
+            await connection.execute(SQL["leave_new_tables"])
         for statement in step.statements:
             await connection.execute(statement)
         if step.number is None:

@@ -18,6 +18,11 @@ SELECT pg_try_advisory_lock(7236119822001) AS held;
 -- bound_waiting: how long a statement of this transaction waits for a table that another program holds
 SELECT set_config('lock_timeout', %(lock_timeout)s, true);
 
+-- leave_new_tables: where the database is spread over nodes, a new table is PostgreSQL's alone until it is distributed,
+-- also with a key to one that is copied to every node: Citus would else take it, and not the policies that it gets
+SELECT set_config('citus.enable_local_reference_table_foreign_keys', 'off', true)
+WHERE current_setting('reverie.on_nodes', true) = 'on';
+
 -- record_fresh: with which tables of jobs a fresh schema was made
 INSERT INTO schema_info (jobs_migration) VALUES (%(jobs_migration)s::text);
 

@@ -34,6 +34,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     from reverie_server.http.positions import Positions
     from reverie_server.http.read_again import ReadAgain
     from reverie_server.http.read_metrics import ReadMetrics
+    from reverie_server.http.readiness import DatabaseLook
     from reverie_server.http.routes import operations, reference
     from reverie_server.mcp.endpoint import McpEndpoint
     from reverie_server.pages.all_pages import REFERENCE, pages
@@ -52,6 +53,7 @@ def create_app(runtime: Runtime) -> FastAPI:
         responses=RESPONSES,
     )
     app.state.runtime = runtime
+    app.state.database_look = DatabaseLook(runtime.database, runtime.consolidation.backups)
     metrics = operations.Metrics(version("reverie"))
     metrics.registry.register(
         TurnCounters(runtime.injector, runtime.recalls, runtime.proxy, runtime.recorder, runtime.audit)

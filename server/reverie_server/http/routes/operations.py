@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,17 +24,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reverie_indexer import tracing
 from reverie_indexer.breaker import Breaker
-from reverie_indexer.errors import DatabaseUnavailable, Forbidden
+from reverie_indexer.errors import Forbidden
 from reverie_indexer.tracing import Span
 from reverie_server.http.context import System, Who
 from reverie_server.http.load_metrics import breakers_of
 from reverie_server.http.problems import may_answer
-from reverie_server.jobs.scheduled_backups import BackupHealth
+from reverie_server.http.readiness import DatabaseLook
 
 log = structlog.get_logger()
 router = APIRouter(tags=["Operations"])
-# The longest time that the answer on readiness waits for the database.
-_READY_SECONDS = 5.0
 
 
 class Metrics:
@@ -100,11 +97,11 @@ async def readyz(request: Request, system: System) -> JSONResponse:
     its log fails or is late) answers 200: reads go on, and every server of the database has the same trouble, so that a
     load balancer that took them all out would make an outage of it.
     """
-    until = asyncio.get_running_loop().time() + _READY_SECONDS
+    look: DatabaseLook = request.app.state.database_look
+    seen = await look.seen()
     is_ending: Callable[[], bool] = getattr(request.app.state, "is_ending", bool)
     reasons = ["the server ends"] if is_ending() else []
-    database = await system.database.state(_READY_SECONDS)
-    if database == "unavailable":
+    if seen.database == "unavailable":
         reasons.append("the database does not answer")
     state: str = system.models.state
     if state == "loading":
@@ -115,30 +112,18 @@ async def readyz(request: Request, system: System) -> JSONResponse:
     if "embedder" in breakers and breakers["embedder"].state != "closed":
         state = "paused"
     troubles = system.database.faults.reasons()
-    if database == "read_only":
+    if seen.database == "read_only":
         troubles.append("the database is read-only (a standby, or set so): writes are refused, reads go on")
-    if database != "unavailable":
-        troubles += await _troubles_of_backups(system.consolidation.backups, until)
+    troubles += seen.backup_troubles
     status: Literal["ready", "degraded", "not_ready"] = "not_ready" if reasons else "degraded" if troubles else "ready"
     body = Readiness(
         status=status,
-        database=database,
+        database=seen.database,
         embedder=state,
         language_model=_language_model(breakers),
         reasons=reasons + troubles,
     )
     return JSONResponse(body.model_dump(exclude_none=True), 503 if reasons else 200)
-
-
-async def _troubles_of_backups(backups: BackupHealth, until: float) -> list[str]:
-    """What is wrong with the backups by the clock; nothing where the database does not say by a time of the loop."""
-    if not backups.are_made:
-        return []
-    try:
-        async with asyncio.timeout_at(until):
-            return backups.reasons(await backups.states())
-    except (DatabaseUnavailable, TimeoutError):
-        return []
 
 
 def _language_model(breakers: Mapping[str, Breaker]) -> Literal["ok", "paused"] | None:
