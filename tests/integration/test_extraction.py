@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.facts import read_facts
 from tests.forgetting import forget_all
 from tests.jobs import jobs_of
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_json
@@ -684,3 +685,43 @@ class TestDays:
         scripted.plan(answers(daily_entry=lines))
         assert (await extract(talking, talk)).method == "llm"
         await self.check(talk)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "moved", "line"),
+    [
+        (
+            "english",
+            "Please remember that my flight to Porto is on the 13th of March.",
+            "My flight to Porto is now on the 20th of March.",
+            "- My flight to Porto is now on the 20th of March.",
+        ),
+        (
+            "german",
+            "Merk dir bitte: Mein Flug nach Porto ist am 13. März.",
+            "Mein Flug nach Porto ist jetzt am 20. März, sie haben ihn verschoben.",
+            "- Mein Flug nach Porto ist jetzt am 20. März.",
+        ),
+    ],
+)
+async def test_a_line_gives_way_to_what_a_conversation_too_short_to_extract_says(
+    runtime: Runtime, language: str, said: str, moved: str, line: str
+) -> None:
+    talk, short = Talk(runtime), Talk(runtime, "web:2")
+    await setting(runtime, talk.agent_id, language=language)
+    await talk.say(said, "OK.", "And thank you very much for all that.", "OK.")
+    await complete(talk)
+    await read_facts(talk)
+    await extract(runtime, talk)
+    assert "13" in (await file(talk, "MEMORY.md") or "")
+    await short.say(moved, "OK.")
+    await complete(short)
+    await read_facts(talk)
+    outcome = await extract(runtime, short)
+    assert (outcome.status, outcome.method) == ("completed", "extractive")
+    memory = await file(talk, "MEMORY.md") or ""
+    assert line in memory.splitlines()
+    assert "13" not in memory
+    # Nothing of it is extracted: what is said next in it is, with this.
+    assert await cursor(short) == 0
+    assert (await extract(runtime, short)).status == "skipped"
