@@ -276,7 +276,7 @@ class Run:
                 said_at = await extraction_store.said_at(connection, self._tenant_id, slice_ids[0], name)
                 text = alive[name][1] if name in alive else None
                 outdated = await extraction_store.outdated_lines(
-                    connection, self._tenant_id, slice_ids[0], text or "", machine
+                    connection, self._tenant_id, slice_ids[0], name, text or "", machine
                 )
                 files[name] = FileSnapshot(name, text, machine, said_at, outdated)
             saved: list[str] = []
