@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.facts import read_facts
 from tests.nights import ADA, START, TEA, Nights, lines, nights
+from tests.talks import Talk
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import DatabaseUnavailable
@@ -18,6 +20,8 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.files.files import Write
 from reverie_server.forgetting.selection import Target
 from reverie_server.heuristics import worth_model
+from reverie_server.heuristics.entries import undated
+from reverie_server.jobs.model import Work
 from reverie_server.jobs.nights_due import next_nightly
 from reverie_server.nights.emergence import entry_groups
 from reverie_server.nights.emergence import inputs as emergence_inputs
@@ -25,6 +29,7 @@ from reverie_server.nights.emergence.model import EmergenceInput
 from reverie_server.nights.emergence.stage import Emergence, EmergenceRules
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for
+from reverie_server.sessions.model import NewMessage
 
 
 @pytest.fixture
@@ -387,3 +392,42 @@ async def test_what_was_read_of_notes_is_held_for_a_moment_and_is_not_what_was_f
     await asyncio.sleep(1.0)
     assert emergence_inputs._known_entries.cache_info().currsize == 0
     assert entry_groups._known_statement.cache_info().currsize == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "topic"),
+    [
+        (
+            "I go swimming every Saturday morning, and my hair still smells of chlorine.",
+            "I go swimming every Saturday morning.",
+            "swimming on Saturday morning",
+        ),
+        (
+            "I always swim on Saturday mornings, and the water is far too cold.",
+            "I always swim on Saturday mornings.",
+            "swim on Saturday mornings",
+        ),
+    ],
+)
+async def test_what_the_memory_says_in_other_words_enters_no_second_time(
+    ada: Nights, said: str, line: str, topic: str
+) -> None:
+    talk = Talk(ada.runtime, owner_key=ADA, agent_id=ada.agent_id)
+    await talk.add([NewMessage("user", said, at=ada.at - timedelta(hours=3))])
+    await talk.say(
+        "And that is all that I have to say of it for today.", "OK.", "Many thanks for listening to me.", "OK."
+    )
+    await ada.runtime.sessions.complete(talk.principal, talk.session_id, "api")
+    await read_facts(talk)
+    await ada.runtime.consolidation.stages["extraction"].run(
+        Work("extraction", ada.tenant_id, ada.agent_id, ada.owner_key)
+    )
+    await read_facts(talk)
+    kept = lines(await ada.text("MEMORY.md"))
+    assert [undated(each)[0] for each in kept] == [line]
+    await ada.note(1, said)
+    await read_facts(talk)
+    await ada.emerge("api", topic=topic)
+    assert lines(await ada.text("MEMORY.md")) == kept
+    gates = {each["text"]: each["gate"] for report in await ada.reports() for each in report.rejected}
+    assert gates.get(said, "not_known") == "not_known"

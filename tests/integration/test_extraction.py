@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.facts import read_facts
 from tests.forgetting import forget_all
 from tests.jobs import jobs_of
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says, says_json
@@ -684,3 +685,85 @@ class TestDays:
         scripted.plan(answers(daily_entry=lines))
         assert (await extract(talking, talk)).method == "llm"
         await self.check(talk)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "moved", "line"),
+    [
+        (
+            "english",
+            "Please remember that my flight to Porto is on the 13th of March.",
+            "My flight to Porto is now on the 20th of March.",
+            "- My flight to Porto is now on the 20th of March.",
+        ),
+        (
+            "german",
+            "Merk dir bitte: Mein Flug nach Porto ist am 13. März.",
+            "Mein Flug nach Porto ist jetzt am 20. März, sie haben ihn verschoben.",
+            "- Mein Flug nach Porto ist jetzt am 20. März.",
+        ),
+    ],
+)
+async def test_a_line_gives_way_to_what_a_conversation_too_short_to_extract_says(
+    runtime: Runtime, language: str, said: str, moved: str, line: str
+) -> None:
+    talk, short = Talk(runtime), Talk(runtime, "web:2")
+    await setting(runtime, talk.agent_id, language=language)
+    await talk.say(said, "OK.", "And thank you very much for all that.", "OK.")
+    await complete(talk)
+    await read_facts(talk)
+    await extract(runtime, talk)
+    assert "13" in (await file(talk, "MEMORY.md") or "")
+    await short.say(moved, "OK.")
+    await complete(short)
+    await read_facts(talk)
+    outcome = await extract(runtime, short)
+    assert (outcome.status, outcome.method) == ("completed", "extractive")
+    memory = await file(talk, "MEMORY.md") or ""
+    assert line in memory.splitlines()
+    assert "13" not in memory
+    # Nothing of it is extracted: what is said next in it is, with this.
+    assert await cursor(short) == 0
+    assert (await extract(runtime, short)).status == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "then", "left", "over"),
+    [
+        (
+            "english",
+            "I work as a vet at Teme Animal Clinic in Hereford.",
+            "From today I work at Corve Veterinary Group in Ludlow.",
+            "- I work as a vet.",
+            "Teme",
+        ),
+        (
+            "german",
+            "Ich arbeite als Buchhändlerin bei Leuwer in Bremen.",
+            "Ab heute arbeite ich bei Thalheim in Oldenburg.",
+            "- Ich arbeite als Buchhändlerin.",
+            "Leuwer",
+        ),
+    ],
+)
+async def test_a_line_of_which_a_part_is_over_is_left_with_the_rest_and_its_source(
+    runtime: Runtime, language: str, said: str, then: str, left: str, over: str
+) -> None:
+    talk, short = Talk(runtime), Talk(runtime, "web:2")
+    await setting(runtime, talk.agent_id, language=language)
+    await talk.say(said, "OK.", f"{said} OK?", "OK.")
+    await complete(talk)
+    await read_facts(talk)
+    await extract(runtime, talk)
+    assert over in (await file(talk, "PROFILE.md") or "")
+    await short.say(then, "OK.")
+    await complete(short)
+    await read_facts(talk)
+    await extract(runtime, short)
+    profile = await file(talk, "PROFILE.md") or ""
+    assert left in profile.splitlines()
+    assert over not in profile
+    async with runtime.database.maintenance() as connection:
+        query = "SELECT sources FROM derivations WHERE line_sha256 = %s"
+        rows = await (await connection.execute(query, (line_sha256(left),))).fetchall()
+    assert [source["session_id"] for row in rows for source in row["sources"]] == [talk.session_id]

@@ -172,3 +172,60 @@ async def test_the_diary_of_the_nights_is_found_where_its_path_is_asked_for_alon
     await talk.put("DREAMS.md", diary)
     assert not any("otter" in result.text for result in await find(talk, "What is the otter called?"))
     assert any("otter" in result.text for result in await find(talk, "the otter", path_prefix="DREAMS.md"))
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer", "echo", "moved"),
+    [
+        (
+            "english",
+            "My flight to Porto is on the 13th of March.",
+            "Got it, 13 March. Do you want a window seat?",
+            "Got it, 13 March.",
+            "My flight to Porto is now on the 20th of March.",
+        ),
+        (
+            "german",
+            "Mein Flug nach Porto ist am 13. März.",
+            "Alles klar, der 13. März ist notiert.",
+            "Alles klar, der 13. März ist notiert.",
+            "Mein Flug nach Porto ist jetzt am 20. März.",
+        ),
+        (
+            "spanish",
+            "Mi vuelo a Oporto es el 13 de marzo.",
+            "Anotado, 13 de marzo.",
+            "Anotado, 13 de marzo.",
+            "Mi vuelo a Oporto ahora es el 20 de marzo.",
+        ),
+        ("chinese", "我的航班是3月13号。", "好的，3月13号。", "好的，3月13号。", "我的航班改到3月20号了。"),
+    ],
+)
+async def test_an_answer_that_only_repeats_what_is_over_is_over_with_it(
+    runtime: Runtime, language: str, said: str, answer: str, echo: str, moved: str
+) -> None:
+    talk = Talk(runtime)
+    settings = {"language": language}
+    await runtime.agents.put("default", talk.agent_id, name="Wren", leader_agent_id=None, settings=settings)
+    await talk.say(said, answer)
+    await read_facts(talk)
+    # As long as it holds nothing is marked.
+    assert {result.superseded_by for result in await find(talk, echo)} == {None}
+    await Talk(runtime, "web:2").say(moved, "OK.")
+    await read_facts(talk)
+    [repeated] = [result for result in await find(talk, echo, tiers=("message",)) if result.text == answer]
+    assert repeated.superseded_by is not None
+    assert echo.rstrip(".。") not in (await inject(talk, echo)).section
+    prompt = (await Talk(runtime, "web:3").context("And now?")).system_prompt
+    assert echo.rstrip(".。") not in prompt
+    assert "20" in prompt
+
+
+async def test_an_answer_that_says_more_than_what_is_over_stays(runtime: Runtime) -> None:
+    talk = Talk(runtime)
+    answer = "On the 13th of March the metro to the airport does not run."
+    await talk.say("My flight to Porto is on the 13th of March.", answer)
+    await Talk(runtime, "web:2").say("My flight to Porto is now on the 20th of March.", "OK.")
+    await read_facts(talk)
+    [result] = [result for result in await find(talk, answer, tiers=("message",)) if result.text == answer]
+    assert result.superseded_by is None

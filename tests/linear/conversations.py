@@ -20,6 +20,7 @@ from reverie_server.extraction.superseded import (
     facts_of,
     known_lines,
     outdated_lines,
+    partly_outdated_lines,
     supersede,
     without_lines,
 )
@@ -235,6 +236,9 @@ TABLE: Mapping[str, Reading] = {
         text, frozenset(text.splitlines()[:1]), dict.fromkeys(text.splitlines()[1:2], NOW), {}
     ),
     "reverie_server.extraction.superseded.outdated_lines": lambda text: outdated_lines(
+        text, frozenset(), {span.key: Superseded(1, None, None) for span in keyed_sentences(text[:2000])}
+    ),
+    "reverie_server.extraction.superseded.partly_outdated_lines": lambda text: partly_outdated_lines(
         text, frozenset(), {span.key: Superseded(1, None, None) for span in keyed_sentences(text[:2000])}
     ),
     "reverie_server.heuristics.said_in.SaidIn.message_of": lambda text: SaidIn(talk(text), "english").message_of(text),

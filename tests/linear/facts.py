@@ -17,7 +17,7 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
-from reverie_server.heuristics import fact_labels, fact_reader, fact_sentences, spoken_sentences
+from reverie_server.heuristics import echoes, fact_labels, fact_reader, fact_sentences, spoken_sentences
 from reverie_server.heuristics.changes import (
     change_pairs,
     change_sentences,
@@ -216,6 +216,7 @@ TABLE: Mapping[str, Reading] = {
         "My flight is on the 14th.", [text, text], all_cues()["english"], "next"
     ),
     "reverie_server.heuristics.simplified.simplified": simplified,
+    "reverie_server.heuristics.echoes.echoes_of": lambda text: echoes.echoes_of("on the 13th", text, text),
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,
     "reverie_server.heuristics.requests.fact_requests.with_named": lambda text: fact_requests.with_named(
@@ -423,6 +424,7 @@ EXEMPT: Mapping[str, str] = {
             "fact_grammar.statement.Statement.fact",
             "fact_grammar.statement.Statement.plain",
             "fact_grammar.statements.facts_of_sentence",
+            "fact_grammar.subjects.called_at",
             "fact_grammar.subjects.gender_of",
             "fact_grammar.subjects.name_at",
             "fact_grammar.subjects.relations_in",
@@ -436,6 +438,8 @@ EXEMPT: Mapping[str, str] = {
             "People.is_known",
             "People.is_ambiguous",
             "People.of_role",
+            "People.call",
+            "People.words_for",
             "People.forget_role",
             "People.mention",
             "People.meant",

@@ -34,6 +34,19 @@ def test_another_person_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "label"),
+    [
+        ("german", "Mein Bruder wohnt in Dublin und ist Pfleger.", "Mein Bruder wohnt in Dublin"),
+        ("spanish", "Mi hermano vive en Dublin y es enfermero.", "Mi hermano vive en Dublin"),
+        ("chinese", "我弟弟住在Dublin。", "我弟弟住在Dublin"),
+        ("english", "My brother lives in Dublin, he is a nurse.", "My brother lives in Dublin"),
+    ],
+)
+def test_somebody_without_a_name_is_called_as_the_text_does(language: str, text: str, label: str) -> None:
+    assert label_of("user's brother", "lives_in", "Dublin", text, language).startswith(label)
+
+
 def test_a_predicate_without_a_label_has_none() -> None:
     assert label_of("user", "planned", "a trip", "I planned a trip.", "english") == ""
 

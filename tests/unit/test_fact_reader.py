@@ -55,6 +55,31 @@ def test_what_a_sentence_states(text: str, expected: set[tuple[str, str, str]]) 
 
 
 @pytest.mark.parametrize(
+    ("language", "texts", "line"),
+    [
+        ("english", ["My brother is a nurse. He lives in Dublin."], "My brother lives in Dublin."),
+        ("english", ["My sister is a nurse and lives in Cork."], "My sister lives in Cork."),
+        ("german", ["Mein Bruder ist Pfleger. Er wohnt in Dublin."], "Mein Bruder wohnt in Dublin."),
+        ("german", ["Meine Mutter ist Ärztin.", "Sie wohnt in Bonn."], "Meine Mutter wohnt in Bonn."),
+        ("spanish", ["Mi hermano es enfermero. Él vive en Dublín."], "Mi hermano vive en Dublín."),
+        ("spanish", ["Mi hermana es maestra y vive en Cádiz."], "Mi hermana vive en Cádiz."),
+        ("chinese", ["我弟弟是护士。他住在都柏林。"], "我弟弟住在都柏林。"),
+        ("chinese", ["我妈妈是医生。", "她住在南京。"], "我妈妈住在南京。"),
+        # Of somebody who was named in another language only, a line stays as it was said.
+        (
+            "spanish",
+            ["Mi hermano es enfermero.", "He lives in Dublin, that is my favourite town."],
+            "He lives in Dublin",
+        ),
+    ],
+)
+def test_who_is_meant_stands_in_a_line_in_the_words_of_its_language(language: str, texts: list[str], line: str) -> None:
+    found = {fact.text for fact in read(*texts, language=language) if fact.predicate == "lives_in"}
+    assert len(found) == 1
+    assert found.pop().startswith(line)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Thanks so much, that was really helpful!",

@@ -6,9 +6,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie_server.extraction.superseded import KnownLine, facts_of, supersede, without_lines
+from reverie_server.extraction.superseded import (
+    KnownLine,
+    facts_of,
+    partly_outdated_lines,
+    supersede,
+    without_lines,
+)
 from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.stated_fact import Utterance
+from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.search.superseded_text import Superseded
 from reverie_server.sessions.model import Message
 
 BEFORE, AFTER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -38,3 +47,28 @@ def test_a_line_of_which_a_part_is_over_gives_way_to_what_holds(line: str, said:
     assert not changed.outdated
     assert text == f"# Profile\n\n{left}\n"
     assert dropped == []
+
+
+WORK, HOME = "I work as a vet at Teme Clinic.", "The key is in the shed."
+OVER = Superseded(1, AFTER, 2, ("I work as a vet.",))
+
+
+@pytest.mark.parametrize(
+    ("line", "end", "left"),
+    [
+        (f"- {WORK}", OVER, {f"- {WORK}": "I work as a vet."}),
+        (f"- {WORK} {HOME}", OVER, {f"- {WORK} {HOME}": f"I work as a vet. {HOME}"}),
+        (f"- {WORK} {HOME}", Superseded(1, AFTER, 2), {f"- {WORK} {HOME}": HOME}),
+        # Of all of it nothing is left, it only likely ended, or it has its day.
+        (f"- {WORK}", Superseded(1, AFTER, 2), {}),
+        (f"- {WORK} {HOME}", Superseded(1, AFTER, 2, is_likely=True), {}),
+        (f"- {WORK} {HOME} (until 2026-01-03)", OVER, {}),
+        (f"- {HOME}", OVER, {}),
+    ],
+)
+def test_a_line_of_the_server_is_left_with_what_facts_say_holds(
+    line: str, end: Superseded, left: dict[str, str]
+) -> None:
+    text, superseded = f"# Profile\n\n{line}\n", {sentence_key(WORK): end}
+    assert partly_outdated_lines(text, frozenset({line_sha256(line)}), superseded) == left
+    assert partly_outdated_lines(text, frozenset(), superseded) == {}

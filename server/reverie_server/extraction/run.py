@@ -51,11 +51,12 @@ from reverie_server.extraction.write import (
     retry_wait_seconds,
 )
 from reverie_server.files.well_known import PROFILE, note_path
+from reverie_server.heuristics.memorable import Heard
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.llm.answers import Extraction as Answer
 from reverie_server.llm.ask import Question, ask
-from reverie_server.llm.generation import EXTRACTIVE, Method
+from reverie_server.llm.generation import Method
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import machine_lines
 from reverie_server.provenance.tombstones import tombstone_mark
@@ -83,6 +84,7 @@ class Tally:
     lines: int = 0
     files: int = 0
     too_little: set[int] = field(default_factory=set)
+    short: Round | None = None
     refused: Counter[str] = field(default_factory=Counter)
     methods: set[Method] = field(default_factory=set)
     fallback: str | None = None
@@ -90,6 +92,9 @@ class Tally:
 
     def outcome(self) -> Outcome:
         """The outcome of the whole run."""
+        if not self.rounds and self.files:
+            reason = f"too little was said; {self.files} files have lines that hold again"
+            return Outcome("completed", reason, "extractive")
         if not self.rounds:
             return Outcome("skipped", "too little was said" if self.too_little else "nothing new was said")
         reason = (
@@ -122,6 +127,8 @@ class Run:
             if round_ is None:
                 break
             await self._do_round(round_)
+        if self._tally.short is not None and not self._tally.rounds:
+            await self._do_round(self._tally.short)
         await self._defer_rest()
         return self._tally.outcome()
 
@@ -148,6 +155,7 @@ class Run:
                         continue
                     if is_too_little(heard, message_range.earlier, self._dependencies.rules):
                         self._tally.too_little.add(pending.session.session_key)
+                        self._tally.short = Round(pending, message_range.messages, (), is_too_little=True)
                         await extraction_store.mark_seen(connection, self._tenant_id, pending, through_seq)
                         continue
                     return self._round_of(pending, message_range, heard)
@@ -218,8 +226,13 @@ class Run:
             return
         if not with_files:
             proposal = replace(proposal, files=())
+        if round_.is_too_little and not proposal.files:
+            return
         lines = await self._store(round_, state, proposal)
-        self._count_round(round_.pending.session.session_key, proposal, lines)
+        if round_.is_too_little:
+            self._tally.files += len(proposal.files)
+        else:
+            self._count_round(round_.pending.session.session_key, proposal, lines)
 
     async def _reread(self, round_: Round) -> Round | None:
         """The round with its messages as they are now; None where it is done or no message is left."""
@@ -239,7 +252,9 @@ class Run:
                 connection, self._tenant_id, pending.session, *span
             )
         still_heard = [m for m in spoken(message_range.messages) if m.seq in heard]
-        return Round(pending, message_range.messages, still_heard, round_.retry) if message_range.messages else None
+        if not message_range.messages:
+            return None
+        return Round(pending, message_range.messages, still_heard, round_.retry, round_.is_too_little)
 
     async def _read_state(self, round_: Round) -> SliceState:
         session = round_.pending.session
@@ -261,7 +276,7 @@ class Run:
                 said_at = await extraction_store.said_at(connection, self._tenant_id, slice_ids[0], name)
                 text = alive[name][1] if name in alive else None
                 outdated = await extraction_store.outdated_lines(
-                    connection, self._tenant_id, slice_ids[0], text or "", machine
+                    connection, self._tenant_id, slice_ids[0], name, text or "", machine
                 )
                 files[name] = FileSnapshot(name, text, machine, said_at, outdated)
             saved: list[str] = []
@@ -295,7 +310,8 @@ class Run:
     async def _propose(self, state: SliceState) -> Proposal:
         rules, basis = self._dependencies.rules, state.basis
         if not basis.heard:
-            return Proposal(EXTRACTIVE)
+            # What facts say has ended leaves the files all the same.
+            return await asyncio.to_thread(heuristic_proposal, basis, rules, None, Heard((), (), {}))
         model = None if self._tally.is_down else self._dependencies.model
         names = {basis.memory.path: MEMORY, PROFILE: PROFILE}
         inputs = {

@@ -16,10 +16,11 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
-from reverie_server.extraction.superseded import Successor
+from reverie_server.extraction.superseded import Successor, partly_outdated_lines
 from reverie_server.extraction.superseded import outdated_lines as superseded_lines
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.jobs.model import message_source
+from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.provenance.record import added_lines
 from reverie_server.search.superseded import superseded_sentences
 from reverie_server.sessions.model import Message, Session
@@ -140,10 +141,10 @@ async def said_at(connection: Connection, tenant_id: str, slice_id: int, path: s
 
 
 async def outdated_lines(
-    connection: Connection, tenant_id: str, slice_id: int, text: str, machine: frozenset[bytes]
+    connection: Connection, tenant_id: str, slice_id: int, path: str, text: str, machine: frozenset[bytes]
 ) -> dict[str, Successor | None]:
     """The lines that the server wrote into a file and that hold no more, as the facts stand, each with what takes its
-    place; None where nothing does."""
+    place, of its own parts those that hold; None where nothing does."""
     keys = await asyncio.to_thread(lambda: [span.key for span in keyed_sentences(text)])
     superseded = await superseded_sentences(connection, tenant_id, [slice_id], keys)
     if not superseded:
@@ -153,7 +154,16 @@ async def outdated_lines(
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "fact_ids": fact_ids}
     rows = await (await connection.execute(SQL["successors"], params)).fetchall()
     successors = {row["fact_id"]: _successor(row) for row in rows}
-    return {line: None if fact_id is None else successors.get(fact_id) for line, fact_id in found.items()}
+    outdated = {line: None if fact_id is None else successors.get(fact_id) for line, fact_id in found.items()}
+    rests = await asyncio.to_thread(partly_outdated_lines, text, machine, superseded)
+    hashes = {line: line_sha256(line) for line in rests if line not in outdated}
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path, "hashes": sorted(hashes.values())}
+    sources = {
+        bytes(row["line_sha256"]): row["source"]
+        for row in await (await connection.execute(SQL["line_sources"], params)).fetchall()
+    }
+    parts = {line: Successor(rests[line], sources[sha256]) for line, sha256 in hashes.items() if sha256 in sources}
+    return outdated | parts
 
 
 def _successor(row: DictRow) -> Successor:

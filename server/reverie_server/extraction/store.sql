@@ -55,6 +55,14 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(p
 GROUP BY v.line_sha256
 ORDER BY v.line_sha256;
 
+-- line_sources: the first source of some lines of a file that have an origin, by its newest record
+SELECT DISTINCT ON (v.line_sha256) v.line_sha256, v.sources -> 0 AS source
+FROM documents d
+JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
+  AND v.line_sha256 = ANY(%(hashes)s::bytea[]) AND v.sources -> 0 IS NOT NULL
+ORDER BY v.line_sha256, v.derivation_id DESC;
+
 -- advance: mark a session as extracted up to a number, if its mark is still the one that was read
 UPDATE sessions SET extracted_through = %(through_seq)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s

@@ -18,7 +18,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.memorable import Memorable, Target, without_leading
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded_text import Superseded, current_text
 from reverie_server.sessions.model import Message
 from reverie_server.text.markdown_blocks import blocks_of, text_of, without_marker
 from reverie_server.text.markdown_edit import lines_of
@@ -78,6 +78,25 @@ def outdated_lines(
         is_over = bool(ends) and all(end is not None and not end.holding for end in ends)
         if is_over and line_sha256(line) in machine:
             found[line] = ends[-1].superseded_by if ends[-1] is not None else None
+    return found
+
+
+def partly_outdated_lines(
+    text: str, machine: frozenset[bytes], superseded: Mapping[bytes, Superseded]
+) -> dict[str, str]:
+    """The machine-made lines of which a part is superseded, each with what is left of it, as a prompt shows it.
+
+    A line that likely holds no more, by a model, stays.
+    """
+    found: dict[str, str] = {}
+    for line in entry_lines(text):
+        if line_sha256(line) not in machine or "(until " in line:
+            continue
+        ends = [superseded[span.key] for span in keyed_sentences(line) if span.key in superseded]
+        body = without_marker(line)
+        rest = "" if not ends or any(end.is_likely for end in ends) else current_text(body, superseded, marked=False)
+        if rest.strip() and rest != body:
+            found[line] = rest.strip()
     return found
 
 

@@ -61,13 +61,15 @@ class ExtractionDependencies:
 class Round:
     """Messages that are extracted at once: a range without gaps, and those of it that are extracted (`heard`).
 
-    `retry` is set where these messages were extracted without the model before, which is now asked again.
+    `retry` is set where these messages were extracted without the model before, which is now asked again. Where it
+    `is_too_little`, nothing is extracted and marked: the files alone lose lines that hold no more.
     """
 
     pending: Pending
     messages: Sequence[Message]
     heard: Sequence[Message]
     retry: Retry | None = None
+    is_too_little: bool = False
 
     @property
     def through_seq(self) -> int:
@@ -131,7 +133,9 @@ class RoundWriter:
             raise Superseded
         if self.proposal.files and not await self._is_memory(connection, slice_):
             raise Superseded
-        if round_.retry is not None:
+        if round_.is_too_little:
+            is_first = True
+        elif round_.retry is not None:
             is_first = await extraction_store.drop_retry(connection, tenant_id, slice_.slice_id, round_.retry)
         else:
             is_first = await extraction_store.advance(connection, tenant_id, round_.pending, round_.through_seq)

@@ -22,6 +22,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import check_place, place_for
 from reverie_server.facts import store
+from reverie_server.facts.echoes import add_echoes
 from reverie_server.facts.lines import (
     check_statement,
     line_with,
@@ -150,6 +151,7 @@ class FactChanges:
                 closed = [fact_id for fact_id in fact_ids if fact_id != new_id]
                 params = {**facts.key, "fact_ids": closed, "superseded_by": new_id}
                 await facts.connection.execute(SQL["close"], params)
+                await add_echoes(facts, closed)
                 language = grant.settings.language
                 await settle(facts, place, unit.slice_, Indexing(Rules(language=language), None))
             self._dependencies.pipeline.backfill_wanted.set()

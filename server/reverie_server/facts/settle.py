@@ -19,6 +19,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import fact_index
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.text.passages import Rules
+from reverie_server.facts.echoes import add_echoes
 from reverie_server.facts.resolve import Known, Resolution, Said, resolve
 from reverie_server.facts.store import FactSlice, remove_unsourced
 from reverie_server.heuristics.fact_labels import label_of
@@ -55,6 +56,7 @@ async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexi
     known = [_known(row) for row in reversed(rows)]
     resolution = resolve(known, frozenset((row["first_id"], row["second_id"]) for row in decided), facts.at)
     await _write(facts, rows, resolution)
+    await add_echoes(facts, _newly_over(rows, resolution))
     await _write_contradictions(facts, resolution)
     waiting = await _index(facts, place, slice_, rows, resolution, indexing)
     current = sum(state.state == "current" for state in resolution.states.values())
@@ -106,6 +108,15 @@ async def _write(facts: FactSlice, rows: Sequence[DictRow], resolution: Resoluti
             changed.append({"fact_id": row["fact_id"], **times})
     if changed:
         await facts.connection.execute(SQL["write"], {**facts.key, "rows": Jsonb(changed)})
+
+
+def _newly_over(rows: Sequence[DictRow], resolution: Resolution) -> list[int]:
+    """The facts that held until now."""
+    return [
+        row["fact_id"]
+        for row in rows
+        if row["state"] == "current" and resolution.states[row["fact_id"]].state != "current"
+    ]
 
 
 async def _write_contradictions(facts: FactSlice, resolution: Resolution) -> None:

@@ -54,12 +54,18 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
     fact_ids = [ids.get(index) or by_hash[fact_sha256(reading.stated)] for index, reading in enumerate(readings)]
     rows = [_source_row(reading, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True)]
     await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(rows)})
-    sentences = sorted(
-        {(key, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True) for key in reading.keys}
-    )
+    keys = {(key, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True) for key in reading.keys}
+    await add_sentences(facts, keys)
+    return fact_ids
+
+
+async def add_sentences(facts: FactSlice, keys: Collection[tuple[bytes, int]]) -> None:
+    """Add sentences, by their keys, each with a fact that is recognised by it."""
+    if not keys:
+        return
+    sentences = sorted(keys)
     params = {"hashes": [key for key, _ in sentences], "fact_ids": [fact_id for _, fact_id in sentences]}
     await facts.connection.execute(SQL["add_sentences"], {**facts.key, **params})
-    return fact_ids
 
 
 async def drop_sources_of_documents(facts: FactSlice, document_ids: Sequence[int], lines: Collection[bytes]) -> None:

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.subjects import called_at
 from reverie_server.heuristics.fact_grammar.terms import is_unspaced
 from reverie_server.heuristics.stated_fact import SELF
 
@@ -27,9 +29,13 @@ def label_of(subject: str, predicate: str, object_: str, text: str, language: st
     "We found a flat in Malmö" is the answer to "Where do I live?", of which it has no word: the label has them.
     """
     cues = cues_of(folded(text), all_cues().get(language))
-    wording = _labels().get(cues.language if cues else language, {}).get(predicate)
+    spoken = cues.language if cues else language
+    wording = _labels().get(spoken, {}).get(predicate)
     if wording is None:
         return ""
+    if subject.startswith(f"{SELF}'s ") and (phrases := all_phrases().get(spoken)) is not None:
+        # Somebody without a name is called as the text does.
+        subject = called_at(text, phrases) or subject
     # Not `format`: a subject may hold braces.
     parts = wording["self" if subject == SELF else "other"].split("{s}")
     return subject.join(part.replace("{o}", object_) for part in parts)

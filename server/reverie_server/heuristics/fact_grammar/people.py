@@ -74,6 +74,8 @@ class People:
     _by_role: dict[str, list[str]] = field(default_factory=dict)
     _roles_of: dict[str, set[str]] = field(default_factory=dict)
     _last: list[tuple[int, str, Gender, str]] = field(default_factory=list)
+    # How the speaker calls those whose names are not known, by language and subject.
+    _called: dict[tuple[str, str], str] = field(default_factory=dict)
     # The subjects of each first name: those of earlier conversations, and those whose role this one tells.
     _earlier: dict[str, set[str]] = field(default_factory=dict)
     _here: dict[str, set[str]] = field(default_factory=dict)
@@ -140,6 +142,16 @@ class People:
     def mention(self, at: int, subject: str, gender: Gender, sentence: str) -> None:
         """Note that a sentence, by number, speaks of somebody."""
         self._last.append((at, subject, gender, sentence))
+
+    def call(self, subject: str, language: str, words: str) -> None:
+        """Note how a speaker calls somebody whose name is not known: `Mi hermano`."""
+        self._called[language, subject] = words
+
+    def words_for(self, subject: str, language: str) -> str | None:
+        """The words that stand for somebody in a line of a language; None where only others are known."""
+        if not subject.startswith(f"{SELF}'s "):
+            return subject
+        return self._called.get((language, subject))
 
     def meant(self, at: int, gender: Gender) -> str | None:
         """The one person whom a pronoun at a sentence can stand for; None where that is nobody, or several."""

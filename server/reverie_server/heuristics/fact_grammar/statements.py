@@ -17,6 +17,7 @@ from reverie_server.heuristics.fact_grammar.objects import (
     tidy,
     time_only,
 )
+from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, Predicate
 from reverie_server.heuristics.fact_grammar.spoken import reworded
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
@@ -214,7 +215,7 @@ def _facts_of_clause(
     lead = "" if subject.said or phrases.unspaced else " "
     behind = lead + clause.text[subject.rest :], lead + clause.plain[subject.rest :]
     rest = denied(*behind, phrases)
-    text = _text_of(statement, clause, subject, is_only=is_only)
+    text = _text_of(statement, clause, subject, talk.people, is_only=is_only)
     is_planned = phrases["plan"].search(clause.plain) is not None
     taken: set[str] = set()
     for predicate in phrases.predicates:
@@ -386,14 +387,20 @@ def _named(found: re.Match[str], text: str, prefix: str) -> str | None:
     return None
 
 
-def _text_of(statement: Statement, clause: Clause, subject: Subject, *, is_only: bool) -> str:
-    """The clause as a sentence of its own, with a name in place of a pronoun or of a subject that it inherits."""
+def _text_of(statement: Statement, clause: Clause, subject: Subject, people: People, *, is_only: bool) -> str:
+    """The clause as a sentence of its own, with a name in place of a pronoun or of a subject that it inherits.
+
+    Where the sentence's language has no words for who it is, it stays as it was said.
+    """
     if is_only and not subject.is_pronoun:
         return statement.core
     behind = clause.text[subject.rest :]
     if subject.is_pronoun or (not subject.said and subject.kind != "self"):
+        who = people.words_for(subject.name, statement.phrases.language)
+        if who is None:
+            return statement.core
         is_joined = statement.phrases.unspaced or behind[:1] in (" ", "'", "’")
-        text = f"{subject.name}{'' if is_joined else ' '}{behind}"
+        text = f"{who}{'' if is_joined else ' '}{behind}"
     elif not subject.said:
         text = f"{statement.phrases.words_of_self}{'' if statement.phrases.unspaced else ' '}{clause.text}"
     else:

@@ -36,6 +36,8 @@ _MAX_SUBJECT_WORDS, _MAX_SUBJECT_CHARS = 9, 16
 _OF_PERSON = re.compile(
     r"\s(?!(?:in|at|from|of|and|with|who|that|to|or|on|is|was|just|never|im|von|und|aus)(?!\w))[^\W\d]"
 )
+# `Meinem Bruder` is no subject.
+_DECLINED = re.compile(r"(?:mein|unser|dein|euer)e[mnrs](?!\w)")
 _PLACE_OF_PERSON = re.compile(
     r" from (?:the )?(?P<place>[a-z][\w-]+(?: [a-z][\w-]+)?)(?= (?:is|has|was|lives|works|moved|left|can|loves"
     r"|likes|hates|and))"
@@ -169,6 +171,18 @@ def _name_before(text: str, start: int, phrases: Phrases) -> str | None:
     return _POSSESSED.sub("", found[0]) if found and found.end() >= link.end("name") else None
 
 
+def called_at(text: str, phrases: Phrases) -> str | None:
+    """How the speaker calls somebody at the beginning of a text, as the subject of a clause: `Mein Bruder`."""
+    plain = aligned(text)
+    possessive = phrases["possessive"].match(plain)
+    role = phrases.relations.pattern.match(plain, possessive.end()) if possessive is not None else None
+    if possessive is None or role is None or _DECLINED.match(possessive[0]):
+        return None
+    # Who is new now is not when it is said again.
+    is_new = phrases.relations.new.search(role["adjectives"] or "") is not None
+    return f"{text[: possessive.end()]}{text[role.start('role') if is_new else role.start() : role.end()]}"
+
+
 def subject_of(
     clause: Clause, before: Subject | None, people: People, phrases: Phrases, at: int, it: str | None = None
 ) -> Subject | None:
@@ -240,6 +254,8 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
     known = people.of_role(word) or f"{SELF}'s {role_name(word)}"
     gender = gender_of(word, phrases)
     people.mention(at, known, gender, text)
+    if (words := called_at(text, phrases)) is not None:
+        people.call(known, phrases.language, words)
     is_new = phrases.relations.new.search(role["adjectives"] or "") is not None
     return Subject("person", known, end, text[:end], gender, role=word, is_new=is_new)
 

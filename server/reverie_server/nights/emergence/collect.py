@@ -156,6 +156,7 @@ class _CandidateBuilder:
         self._consolidated = {file.path for file in inputs.files if file.is_consolidated}
         self._origins = inputs.origins
         self._superseded = inputs.superseded
+        self._stated = inputs.stated
         memory = inputs.memory
         lines = memory.lines[:MAX_LINES] if memory else ()
         of_memory = [statement(without_marker(line), context.language) for line in lines]
@@ -202,7 +203,8 @@ class _CandidateBuilder:
             weighed.evidence,
             is_lasting=is_lasting,
             is_noteworthy=self._is_noteworthy(entries, wording, is_lasting=is_lasting),
-            is_known=any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
+            is_known=wording.text in self._stated
+            or any(restates(self._known[number], wording) for number in self._known_index.alike(wording)),
             is_corrected=any(
                 day >= last_noted and entails(wording, removed)
                 for day, removed in map(self._corrections.__getitem__, self._corrections_index.alike(wording))

@@ -89,7 +89,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     # Without entries there is nothing that was recalled, or that somebody took back.
     has_entries = any(entries.values())
     recalled = await _recalled(connection, params, [file.document_id for file in files]) if has_entries else []
-    superseded = await _superseded(connection, params, [entry for each in entries.values() for entry in each])
+    superseded, stated = await _by_facts(connection, params, [entry for each in entries.values() for entry in each])
     return EmergenceInput(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],
@@ -99,6 +99,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
         origins=await _origins(connection, place.tenant_id, entries, ids),
         message_ids=ids,
         superseded=superseded,
+        stated=stated,
         corrections=await _corrections(connection, params, window.time_zone) if has_entries else [],
         tombstone_mark=await tombstone_mark(connection, place.tenant_id, slice_ids),
     )
@@ -124,13 +125,20 @@ async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[E
     return entries
 
 
-async def _superseded(connection: Connection, params: Mapping[str, Any], entries: Sequence[Entry]) -> frozenset[str]:
-    """The texts of entries that a fact which no longer holds was read from, and no fact that holds."""
+async def _by_facts(
+    connection: Connection, params: Mapping[str, Any], entries: Sequence[Entry]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The texts of entries that a fact which no longer holds was read from, and no fact that holds; and those all of
+    whose sentences state what lines of the lasting files state."""
     keys = {text: {span.key for span in keyed_sentences(text)} for text in {entry.text for entry in entries}}
-    params_with_keys = {**params, "keys": sorted({key for each in keys.values() for key in each})}
-    rows = await (await connection.execute(SQL["superseded"], params_with_keys)).fetchall()
-    gone = {bytes(row["sentence_sha256"]) for row in rows}
-    return frozenset(text for text, each in keys.items() if each & gone)
+    sought = sorted({key for each in keys.values() for key in each})
+    given = {**params, "keys": sought, "paths": [MEMORY, STAND_IN, _PROFILE]}
+    found = {
+        name: {bytes(row["sentence_sha256"]) for row in await (await connection.execute(SQL[name], given)).fetchall()}
+        for name in ("superseded", "stated")
+    }
+    superseded = frozenset(text for text, each in keys.items() if each & found["superseded"])
+    return superseded, frozenset(text for text, each in keys.items() if each and each <= found["stated"])
 
 
 async def memory_document(connection: Connection, tenant_id: str, slice_id: int) -> tuple[Document, str] | None:

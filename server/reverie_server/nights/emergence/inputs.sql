@@ -64,3 +64,14 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_s
 GROUP BY s.sentence_sha256
 HAVING bool_and(f.state <> 'current')
 ORDER BY s.sentence_sha256;
+
+-- stated: those of some sentences all of whose facts that hold are stated by lines of the lasting files, too
+SELECT s.sentence_sha256 FROM fact_sentences s
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id AND f.state = 'current'
+LEFT JOIN LATERAL (
+    SELECT o.fact_id FROM fact_sources o
+    WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.path = ANY(%(paths)s::text[]) LIMIT 1) AS l ON true
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_sha256 = ANY(%(keys)s::bytea[])
+GROUP BY s.sentence_sha256
+HAVING bool_and(l.fact_id IS NOT NULL)
+ORDER BY s.sentence_sha256;

@@ -63,8 +63,8 @@ class EmergenceInput:
 
     `origins` are the messages that entries come from, by the entry's path and raw text, and `message_ids` the
     callers' own ids of these messages. `profile` are the lines of PROFILE.md. `superseded` are texts of entries
-    that state what no longer holds, `corrections` lines that a person took out of the memory, with the day.
-    `tombstone_mark` differs when something was forgotten since.
+    that state what no longer holds, `stated` those whose facts lines of the lasting files state, `corrections` lines
+    that a person took out of the memory, with the day. `tombstone_mark` differs when something was forgotten since.
     """
 
     files: Sequence[NoteFile] = ()
@@ -75,5 +75,6 @@ class EmergenceInput:
     origins: Mapping[tuple[str, str], frozenset[MessageKey]] = field(default_factory=dict)
     message_ids: Mapping[MessageKey, str | None] = field(default_factory=dict)
     superseded: frozenset[str] = frozenset()
+    stated: frozenset[str] = frozenset()
     corrections: Sequence[tuple[date, str]] = ()
     tombstone_mark: object = None

@@ -1,0 +1,52 @@
+"""The sentences of an answer that say again what was just said, and nothing else. Pure.
+
+"Got it, 13 March." behind "My flight is on the 13th of March" is no statement of its own: it holds as long as that
+does. It is told by what it says and not by how: it has the value, no other number, and hardly a word of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.text.fences import strip_injected
+
+# Longer sentences tell more than they repeat.
+_MAX_CHARS = 200
+# So many words may acknowledge, but no more than are repeated. In scripts without spaces a word is about two terms.
+_MAX_OTHER_WORDS, _TERMS_OF_WORD = 2, 2
+_DIGITS = re.compile(r"\d{1,20}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The words and numbers of a text."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Said:
+        # Terms with digits are numbers with what stands beside them, and one character is a part of these.
+        words = (term for term in content_terms(text) if len(term) > 1 and not _DIGITS.search(term))
+        return cls(frozenset(words), frozenset(_DIGITS.findall(text)))
+
+
+def echoes_of(value: str, said: str, answer: str) -> list[str]:
+    """The sentences of an answer that repeat a value, given all that was said. Takes time linear in the texts."""
+    of_value, known, text = _Said.of(value), _Said.of(said), strip_injected(answer)
+    sentences = [text[span.start : span.end] for span in spoken_sentences(text) if span.end - span.start <= _MAX_CHARS]
+    return [sentence for sentence in sentences if _repeats(sentence, of_value, known)]
+
+
+def _repeats(sentence: str, value: _Said, known: _Said) -> bool:
+    own = _Said.of(sentence)
+    # A town or a firm is repeated by its words.
+    has_value = own.numbers & value.numbers if value.numbers else value.words and value.words <= own.words
+    if not has_value or sentence.rstrip().endswith(("?", "？")):
+        return False
+    allowed = min(_MAX_OTHER_WORDS, len(own.words & known.words) + len(own.numbers))
+    allowed *= _TERMS_OF_WORD if is_unspaced(sentence) else 1
+    return own.numbers <= known.numbers and len(own.words - known.words) <= allowed
