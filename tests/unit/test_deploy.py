@@ -21,7 +21,7 @@ from reverie_server.access.keys import _KEY
 from reverie_server.cli.main import cli
 from reverie_server.http.bodies import MAX_BODY_BYTES
 from reverie_server.http.entrance import _OPEN
-from reverie_server.http.routes.operations import _READY_SECONDS
+from reverie_server.http.readiness import READY_SECONDS
 from reverie_server.http.routes.proxy import MAX_CHAT_BYTES
 from reverie_server.settings.server import Settings
 
@@ -309,7 +309,7 @@ def test_probes_ask_routes_that_exist_and_wait_for_their_answer() -> None:
         "readinessProbe": "/readyz",
     }
     assert {get["path"] for get in asked.values()} <= generate.openapi()["paths"].keys()
-    assert dict(probes())["readinessProbe"]["timeoutSeconds"] > _READY_SECONDS
+    assert dict(probes())["readinessProbe"]["timeoutSeconds"] > READY_SECONDS
     # A step of an upgrade waits ten minutes for a table in use.
     startup = dict(probes())["startupProbe"]
     assert startup["periodSeconds"] * startup["failureThreshold"] > 600
@@ -390,7 +390,7 @@ def test_haproxy_passes_on_what_the_server_needs() -> None:
     of_a_model = DEFAULTS["llm_timeout_seconds"] * (1 + DEFAULTS["llm_max_retries"])
     for name in ("server", "client"):
         assert seconds_in(text, rf"timeout {name} (\d+)s") > max(of_a_model, DEFAULTS["events_stream_seconds"])
-    assert seconds_in(text, r"timeout check (\d+)s") > _READY_SECONDS
+    assert seconds_in(text, r"timeout check (\d+)s") > READY_SECONDS
     found_out = seconds_in(text, r"inter (\d+)s") * seconds_in(text, r"fall (\d+)")
     assert seconds_in(text, r"REVERIE_SHUTDOWN_DRAIN_SECONDS=(\d+)") > found_out + 1
     (body,) = re.findall(r"string '(.+)' hdr Retry-After \d+$", text, re.M)
