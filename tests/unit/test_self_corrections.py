@@ -205,6 +205,43 @@ def test_what_else_a_corrected_statement_says_is_said_in_the_words_that_hold() -
     assert {fact.text for fact in facts} == {"I work as a midwife at Fiat."}
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        (
+            "english",
+            "Please remember that my flight is on the 14th of May - no, sorry, on the 15th of May.",
+            "My flight is on the 15th of May.",
+        ),
+        ("english", "Please remember my locker code is 4471, no sorry, 4417.", "My locker code is 4417."),
+        (
+            "german",
+            "Bitte merk dir, mein Zahnarzttermin ist am 14. Mai, nein, am 15. Mai.",
+            "Mein Zahnarzttermin ist am 15. Mai.",
+        ),
+        (
+            "german",
+            "Bitte merk dir, dass mein Flug am 13. Mai geht, nein, am 14. Mai.",
+            "Mein Flug geht am 14. Mai.",
+        ),
+        ("german", "Bitte merk dir, dass mein Flug am 13. Mai geht.", "Mein Flug geht am 13. Mai."),
+        (
+            "spanish",
+            "Recuerda que mi vuelo es el 14 de mayo, no, perdón, el 15 de mayo.",
+            "Mi vuelo es el 15 de mayo.",
+        ),
+        (
+            "english",
+            "The combination is heron then pewter, it's two words, please remember that.",
+            "The combination is heron then pewter, it's two words",
+        ),
+    ],
+)
+def test_what_is_to_be_remembered_is_kept_as_it_was_meant(language: str, said: str, line: str) -> None:
+    heard = memorable_of([Message(1, "user", said, AT, 20)], language, "UTC")
+    assert [(each.statement.text, each.is_request) for each in heard.lines] == [(line, True)]
+
+
 def test_a_correction_is_about_the_statement_before_it_alone() -> None:
     facts = _current(["My flight is on the 14th. The hotel is nice, I think. Sorry, the 15th."], "english")
     assert [fact.object for fact in facts if fact.predicate == "when"] == ["on the 14th"]

@@ -172,7 +172,11 @@ def _read_sentence(
     is_asked = request.kind == "inside" or reader.asked_next
     reader.asked_next = False
     phrases = _phrases_of(cues)
+    taken_back = None
     if request.kind == "inside":
+        # The verb of `dass mein Flug am 13. geht, nein, am 14.` stands before what corrects it.
+        taken_back = corrected_within(core, cues, _reads_nothing) if request.is_subordinate else None
+        core = taken_back.statement if taken_back is not None else core
         core = _as_statement(core, is_subordinate=request.is_subordinate, phrases=phrases)
     if phrases is None:
         reader.last_sentence, reader.last_count = None, 0
@@ -208,7 +212,9 @@ def _read_sentence(
         found = [fact for fact in [request_fact(statement, talk)] if fact]
     reader.last_sentence = (index, sentence, statement)
     reader.stated = (index, statement, found)
-    _add(reader, index, utterance, sentence, [replace(fact, is_request=is_asked) for fact in found])
+    is_corrected = held is not None or taken_back is not None
+    found = [replace(fact, is_request=is_asked, is_corrected=is_corrected) for fact in found]
+    _add(reader, index, utterance, sentence, found)
 
 
 def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) -> bool:
@@ -271,6 +277,10 @@ def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
         return facts_of_sentence(replace(statement, sentence=text, core=text), copy.deepcopy(reader.talk))
 
     return read
+
+
+def _reads_nothing(_: str) -> list[StatedFact]:
+    return []
 
 
 def _before_question(sentence: str) -> str:

@@ -170,7 +170,9 @@ def memorable_of(
         of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
         said = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
         # "The combination is heron then pewter, it's two words": what only its second half is read of stands whole.
-        is_cut = bool(of_sentence) and bool(content_terms(_CLAUSE_END.split(text, maxsplit=1)[0]) - said)
+        is_corrected = any(fact.is_corrected for key in of_sentence for fact in lines[key].facts)
+        first = content_terms(_CLAUSE_END.split(text, maxsplit=1)[0])
+        is_cut = bool(of_sentence) and not is_corrected and bool(first - said)
         if is_cut and not begins_with_pronoun(text):
             for key in of_sentence:
                 del lines[key]

@@ -43,7 +43,8 @@ class StatedFact:
     statement of its own: names in place of pronouns, without the words that ask to remember it. `subject`, `predicate`
     and `object` have at most MAX_FIELD_CHARS characters. A subject has one object at a time of a functional predicate.
     The fact holds from `valid_from` on, and, where the sentence says so, until `valid_to`. `change` is None where the
-    sentence says nothing of an earlier one. `about_user` is False where it is about somebody else, or a thing.
+    sentence says nothing of an earlier one. `about_user` is False where it is about somebody else, or a thing. Where it
+    `is_corrected`, the sentence corrects itself, and `text` has what holds.
     """
 
     utterance: int
@@ -61,3 +62,4 @@ class StatedFact:
     is_request: bool = False
     about_user: bool = True
     change: Change | None = None
+    is_corrected: bool = False
