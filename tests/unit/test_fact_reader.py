@@ -98,6 +98,23 @@ def test_what_states_no_fact(text: str) -> None:
     assert triples(text) == set()
 
 
+@pytest.mark.parametrize(
+    ("said", "predicate", "object_"),
+    [
+        ("I live in St. Albans.", "lives_in", "St. Albans"),
+        ("I work at St. Mary's Hospital in York.", "works_at", "St. Mary's Hospital"),
+        ("My sister works at Mt. Sinai.", "works_at", "Mt. Sinai"),
+        ("Ich wohne in St. Gallen und arbeite als Koch.", "lives_in", "St. Gallen"),
+        ("My brother is 6 ft. My sister lives in York.", "lives_in", "York"),
+        ("My house is in Elm St. My sister lives in York.", "located", "in Elm St"),
+    ],
+)
+def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: str) -> None:
+    facts = read(said)
+    assert object_ in [fact.object for fact in facts if fact.predicate == predicate]
+    assert not any("\ua78f" in f"{fact.text}{fact.subject}{fact.object}" for fact in facts)
+
+
 def test_what_the_assistant_says_is_no_fact() -> None:
     assert triples("You live in Leeds. I work at Northside.", speaker="assistant") == set()
 

@@ -54,7 +54,7 @@ _NOT_PROSE = re.compile(r"\s*(?:[>|#{}\[]|</?\w|[$%] \S|Traceback |File \"|at \S
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*")
 _SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d]|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
+    r"(?:^|[\s(])(?:[^\W\d]|dra?|mr|mrs|ms|mt|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
     r"|etc|usw|inc|ltd|co|approx|resp|min|max|jr|no|[ap]\.m)\.$",
     re.IGNORECASE,
 )

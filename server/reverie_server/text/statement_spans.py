@@ -19,7 +19,8 @@ _OPENS_BLOCK = re.compile(r"[ \t]*+(?:[-*+•>|#]|\d{1,3}[.)]\s|\[\d\d:\d\d\]|``
 _ANSWER = re.compile(r" ?\| Assistant:[ \t]*+")
 _END = re.compile(r"(?<=[.!?…])[\"'”’»)\]*_`]*+\s++|(?<=;)\s++|(?<=[。！？；])[」』）”’]*+\s*+")
 _SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:\w|\d{1,2}|dr|mr|mrs|ms|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e)\.$",
+    r"(?:^|[\s(])(?:\w|\d{1,2}|dra?|mr|mrs|ms|mt|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g"
+    r"|i\.e)\.$",
     re.IGNORECASE,
 )
 _SHORT_FORM_CHARS = 12

@@ -94,8 +94,28 @@ _PET_IS = {
 _ANNOUNCED = re.compile(r"[^:：\d]{3,60}[:：]\s*(?P<rest>\S.{8,})", re.DOTALL)
 
 
+# The point of a name ends nothing: `in St. Albans`, but not `in Elm St.` It is read as a letter that no text has.
+_SHORT_NAME = re.compile(r"((?<!\w)(?:[a-z]{1,20}|In|At) |^)(St|Sta|Sto|Mt)\.(?= [A-Z])")
+_POINT = "\ua78f"
+
+
 def facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
     """The facts of a sentence, in the order of its words; [] where it states none."""
+    core = _SHORT_NAME.sub(rf"\1\2{_POINT}", statement.core)
+    if core == statement.core:
+        return _facts_of_sentence(statement, talk)
+    return [
+        replace(
+            fact,
+            text=fact.text.replace(_POINT, "."),
+            subject=fact.subject.replace(_POINT, "."),
+            object=fact.object.replace(_POINT, "."),
+        )
+        for fact in _facts_of_sentence(replace(statement, core=core), talk)
+    ]
+
+
+def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
     if statement.phrases["handed"].search(aligned(statement.core)):
         # `Translate this: I live in …` hands over a text.
         return []
