@@ -404,9 +404,10 @@ def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str]
             continue
         said = without_leading(successor.text)
         is_allowed = why_order(said) is None and basis.clean(f"- {said}").strip() == f"- {said}"
+        core = essence(said)
         # A line that was asked for may say the same without the words that ask for it.
-        if is_allowed and not any(text in essence(said) for text in known if text):
-            known.add(essence(said))
+        if is_allowed and not any(text in core for text in known if text):
+            known.add(core)
             found[line] = replace(successor, text=said)
     return found
 

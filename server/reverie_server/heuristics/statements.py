@@ -59,7 +59,7 @@ _NEGATIONS = frozenset(
         *("не", "нет", "никогда", "不", "没", "沒", "無"),
     }
 )
-_BEFORE_NAMES = (["in"], ["aus"], ["nach"], ["bei"], ["heiße"])
+_BEFORE_NAMES = frozenset(("in", "aus", "nach", "bei", "heiße"))
 # Words that accompany a negation: without it they go too.
 _WITH_NEGATIONS = frozenset(
     ("do", "does", "did", "any", "longer", "more", "mehr", "ya", "ne", "plus", "più", "mais", "meer", "już", "больше")
@@ -95,7 +95,7 @@ def statement(text: str, language: str) -> Statement:
         word = written.casefold().replace("’", "'")
         words.append(word)
         # Where each noun has a capital, one without an article behind these is a name: "in Bonn", "bei Klotz".
-        may_name = not has_capital_nouns or words[-2:-1] in _BEFORE_NAMES
+        may_name = not has_capital_nouns or (len(words) > 1 and words[-2] in _BEFORE_NAMES)
         is_named = written[0].isupper() and may_name and not is_first
         if is_named or (not word.isalpha() and any(map(str.isdigit, word))):
             values.add(word)

@@ -269,15 +269,16 @@ def replacing_fact(
 
 def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -> StatedFact:
     """The fact that a sentence states in place of another."""
+    text = _without_request(change.sentence)
     # Of people it says who is it no more, and not who is.
     is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
     return StatedFact(
         utterance=change.utterance,
         sentence=change.sentence,
-        text=_without_request(change.sentence),
+        text=text,
         subject=fact.subject,
         predicate=fact.predicate,
-        object=_without_request(change.sentence).strip(" .!。！")[:MAX_FIELD_CHARS],
+        object=text.strip(" .!。！")[:MAX_FIELD_CHARS],
         category=fact.category,  # type: ignore[arg-type]
         said_at=change.said_at,
         valid_from=change.said_at,
