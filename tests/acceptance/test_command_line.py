@@ -244,6 +244,8 @@ def test_upgrade_says_what_it_would_do_and_does_it(server_conninfo: str) -> None
     with empty_database(server_conninfo) as conninfo:
         done = reverie("upgrade", "--dry-run", REVERIE_DATABASE_URL=conninfo)
         assert done.stdout == f"there is no schema yet: it would be made as of migration {newest}\n"
+        done = reverie("upgrade", REVERIE_DATABASE_URL=conninfo)
+        assert done.stdout == f"the schema was made: the database is at migration {newest}\n"
 
 
 def test_doctor_upgrades_nothing(server_conninfo: str) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,17 +17,17 @@ from typing import Any, NoReturn
 
 import httpx
 import psutil
-import psycopg
 import pytest
+import yaml
 from tests.conftest import PLAIN
 from tests.ports import free_ports
 
-from reverie_indexer.database.faults import OPERATOR_SQL
 from reverie_indexer.postgres.account import server_account
 from reverie_indexer.postgres.host import read_lock_file, usable_binaries, wheel_binaries
 
-# Patroni's own times: the primary's lease, its rounds, and how long it asks again. Less it does not allow.
-TTL_SECONDS, LOOP_SECONDS, RETRY_SECONDS = 20, 5, 5
+DEPLOY = Path(__file__).parents[2] / "deploy/patroni"
+# Those of the files there.
+PASSWORD, SUPERUSER_PASSWORD = "PASSWORD", "SUPERUSER-PASSWORD"
 # Nothing here is measured: what takes longer than this hangs.
 HANGS_SECONDS = 300.0
 _SMALL = {"shared_buffers": "16MB", "max_connections": 60, "fsync": "off", "wal_keep_size": "64MB"}
@@ -114,30 +114,20 @@ class Patroni:
         """Until there is a primary with its standbys, and a database of Reverie's."""
         etcd, _ = program("etcd"), program("patroni")
         self._own(self._directory)
-        client, peer = (f"http://127.0.0.1:{port}" for port in (self._etcd_port, self._peer_port))
-        options = {
-            "data-dir": self._directory / "etcd",
-            "listen-client-urls": client,
-            "advertise-client-urls": client,
-            "listen-peer-urls": peer,
-            "initial-advertise-peer-urls": peer,
-            "initial-cluster": f"default={peer}",
-            "log-level": "error",
-        }
         self._etcd = self._run(
-            [etcd, *(f"--{name}={value}" for name, value in options.items())],
+            [etcd, "--data-dir", str(self._directory / "etcd"), "--log-level", "error"],
             self._directory / "etcd.log",
+            self._environment_of_etcd(),
         )
         for node in self.nodes:
             self._own(node.directory)
             node.configuration.write_text(json.dumps(self._configuration(node)))
             self.start_node(node)
         self.until_whole()
-        with psycopg.connect(self._url(self.primary(), "postgres", "postgres"), autocommit=True) as connection:
-            connection.execute("CREATE ROLE reverie LOGIN")
-            connection.execute("CREATE DATABASE reverie OWNER reverie")
-        with psycopg.connect(self._url(self.primary(), "postgres", "reverie"), autocommit=True) as connection:
-            connection.execute(OPERATOR_SQL.replace("<the role of REVERIE_DATABASE_URL>", "reverie").encode())
+        url = f"postgresql://postgres:{SUPERUSER_PASSWORD}@127.0.0.1:{self.primary().port}/postgres"
+        psql = [self._binaries / "bin/psql", "-v", "ON_ERROR_STOP=1", "-f", DEPLOY / "database.sql", url]
+        done = subprocess.run(psql, capture_output=True, text=True, timeout=HANGS_SECONDS)
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def stop(self) -> None:
         """All of it, at once."""
@@ -157,12 +147,12 @@ class Patroni:
         """
         nodes = sorted(self.nodes, key=lambda node: not node.leads())
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
-        return f"postgresql://reverie@{hosts}/reverie?target_session_attrs=read-write"
+        return f"postgresql://reverie:{PASSWORD}@{hosts}/reverie?target_session_attrs=read-write"
 
     @property
     def superuser_url(self) -> str:
         """The same for who may see everything."""
-        return self.url.replace("//reverie@", "//postgres@")
+        return self.url.replace(f"//reverie:{PASSWORD}@", f"//postgres:{SUPERUSER_PASSWORD}@")
 
     def primary(self) -> Node:
         """The node with the lease; LookupError while there is none."""
@@ -220,7 +210,9 @@ class Patroni:
         if self._account is not None:
             os.chown(directory, self._account.uid, self._account.gid)
 
-    def _run(self, command: list[str], log: Path) -> subprocess.Popen[bytes]:
+    def _run(
+        self, command: list[str], log: Path, variables: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
         """A process of the account that PostgreSQL runs as: under root it is another one."""
         account: dict[str, Any] = {}
         if self._account is not None:
@@ -228,42 +220,41 @@ class Patroni:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         environment = {"PATH": path, "HOME": str(self._directory), "LANG": "C.UTF-8"}
         environment |= {name: value for name, value in os.environ.items() if name == "TESTS_OF_REVERIE"}
+        environment |= variables or {}
         with log.open("ab") as output:
             return subprocess.Popen(
                 command, cwd=self._directory, env=environment, stdout=output, stderr=output, **account
             )
 
-    def _url(self, node: Node, user: str, database: str) -> str:
-        return f"postgresql://{user}@127.0.0.1:{node.port}/{database}"
+    def _environment_of_etcd(self) -> dict[str, str]:
+        """That of `deploy/patroni`, with one node and this machine's addresses."""
+        lines = (DEPLOY / "etcd.env.example").read_text().splitlines()
+        variables = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+        client, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{self._peer_port}"
+        return {
+            name: value.split(",")[0].replace("http://10.0.0.1:2379", client).replace("http://10.0.0.1:2380", peer)
+            for name, value in variables.items()
+        }
 
     def _configuration(self, node: Node) -> dict[str, Any]:
-        logins = {name: {"username": "postgres"} for name in ("superuser", "replication", "rewind")}
-        rules = {
-            "ttl": TTL_SECONDS,
-            "loop_wait": LOOP_SECONDS,
-            "retry_timeout": RETRY_SECONDS,
-            "synchronous_mode": True,
-            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": _SMALL},
-        }
-        return {
-            "scope": "reverie",
+        """That of `deploy/patroni`, with the node's addresses, directories and a small PostgreSQL."""
+        configuration: dict[str, Any] = yaml.safe_load((DEPLOY / "patroni.yaml").read_text())
+        configuration["bootstrap"]["dcs"]["postgresql"]["parameters"] |= _SMALL
+        postgresql, rest = f"127.0.0.1:{node.port}", f"127.0.0.1:{node.rest_port}"
+        hba = [line.replace("10.0.0.0/24", "127.0.0.1/32") for line in configuration["postgresql"]["pg_hba"]]
+        configuration |= {
             "name": node.name,
-            "restapi": {"listen": f"127.0.0.1:{node.rest_port}", "connect_address": f"127.0.0.1:{node.rest_port}"},
-            "etcd3": {"host": f"127.0.0.1:{self._etcd_port}"},
-            "bootstrap": {"dcs": rules, "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"]},
-            "postgresql": {
-                "listen": f"127.0.0.1:{node.port}",
-                "connect_address": f"127.0.0.1:{node.port}",
-                "data_dir": str(node.directory / "postgres"),
-                "bin_dir": str(self._binaries / "bin"),
-                "pgpass": str(node.directory / "pgpass"),
-                "authentication": logins,
-                "parameters": {"unix_socket_directories": str(node.directory)},
-                "pg_hba": [
-                    "local all all trust",
-                    "host all all 127.0.0.1/32 trust",
-                    "host replication all 127.0.0.1/32 trust",
-                ],
-            },
+            "restapi": {"listen": rest, "connect_address": rest},
+            "etcd3": {"hosts": f"127.0.0.1:{self._etcd_port}"},
             "watchdog": {"mode": "off"},
         }
+        configuration["postgresql"] |= {
+            "listen": postgresql,
+            "connect_address": postgresql,
+            "data_dir": str(node.directory / "postgres"),
+            "bin_dir": str(self._binaries / "bin"),
+            "pgpass": str(node.directory / "pgpass"),
+            "parameters": {"unix_socket_directories": str(node.directory)},
+            "pg_hba": hba,
+        }
+        return configuration

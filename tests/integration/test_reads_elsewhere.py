@@ -544,8 +544,8 @@ def test_doctor_looks_at_each_standby(pair: Pair, monkeypatch: pytest.MonkeyPatc
 
     behind: list[int] = []
 
-    def told(host: str) -> list[str]:
-        url = make_conninfo(pair.standby.conninfo, host=host, password="very-secret")
+    def told(host: str, **parameters: str) -> list[str]:
+        url = make_conninfo(pair.standby.conninfo, host=host, password="very-secret", **parameters)
         monkeypatch.setenv("REVERIE_READ_DATABASE_URL", url)
         done = CliRunner().invoke(cli, ["doctor"])
         assert "very-secret" not in done.output
@@ -560,8 +560,16 @@ def test_doctor_looks_at_each_standby(pair: Pair, monkeypatch: pytest.MonkeyPatc
     assert told(f"{home},{gone}") == [follows, problem.format(gone)]
     primary = str(pair.primary.home / "run")
     assert told(primary) == [problem.format(primary)]
+    # All hosts of a cluster, one of which is the primary, whichever that is.
+    standbys_alone = {"target_session_attrs": "standby"}
+    assert told(f"{primary},{home}", **standbys_alone) == [
+        follows,
+        f"{primary}:5432 is a primary, which is passed over",
+    ]
+    assert told(f"{primary},{home}") == [follows, problem.format(primary)]
+    assert told(primary, **standbys_alone) == [problem.format(primary)]
     pair.pause()
     pair.primary.ask("SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000), true)")
     assert told(home) == [follows]
-    assert len(behind) == 3
+    assert len(behind) == 5
     assert behind[-1] >= 1000

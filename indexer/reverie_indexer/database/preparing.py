@@ -36,7 +36,7 @@ class DatabaseReport:
     """The state of a database, which `doctor` and `upgrade` print.
 
     `number` is the newest migration it has (None: no schema that is known), `pending` are the steps it lacks, and
-    `taken` those that were just taken.
+    `taken` those that were just taken; `is_made` says that the schema was just made.
     """
 
     server_version: str
@@ -44,6 +44,7 @@ class DatabaseReport:
     number: int | None
     pending: tuple[Step, ...] = ()
     taken: tuple[Step, ...] = ()
+    is_made: bool = False
 
     @property
     def schema_current(self) -> bool:
@@ -110,13 +111,14 @@ async def prepare_database(
                 await connection.execute(SQL["create_role"])
                 await connection.execute(SQL["grant_role"])
             await _become_owner(connection, facts)
-            if facts["tables_owner"] is not None:
+            is_made = facts["tables_owner"] is None
+            if not is_made:
                 await connection.execute(SQL["take_maintenance"])
             taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
             if not distributes:
                 await _check_distributed(connection)
-    return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken)
+    return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken, is_made=is_made)
 
 
 async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:

@@ -290,6 +290,21 @@ def each_host(conninfo: str) -> list[tuple[str, str]]:
     return found
 
 
+async def passes_over_primary(conninfo: str) -> bool:
+    """Whether a URL of one host wants standbys alone (`target_session_attrs`), and that host is a primary.
+
+    So it is where a cluster names all its hosts: the primary is one of them, whichever it is.
+    """
+    if conninfo_to_dict(conninfo).get("target_session_attrs") not in ("standby", "read-only"):
+        return False
+    parameters = {**connection_parameters(conninfo), "target_session_attrs": "primary"}
+    try:
+        await (await psycopg.AsyncConnection.connect(conninfo, **parameters)).close()
+    except psycopg.Error:
+        return False
+    return True
+
+
 def _has(replayed: str, position: str) -> bool:
     """Whether a standby that has replayed so far has what the primary had there. Pure.
 

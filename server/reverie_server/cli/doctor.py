@@ -15,7 +15,7 @@ from rich.console import Console
 
 from reverie_indexer.database.damage import look_for_damage
 from reverie_indexer.database.preparing import DatabaseReport, inspect_database
-from reverie_indexer.database.standby import Lag, each_host
+from reverie_indexer.database.standby import Lag, each_host, passes_over_primary
 from reverie_indexer.errors import ReverieError
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.jobs.health import STATES, Health, Totals
@@ -106,6 +106,8 @@ async def _look_at_standbys(settings: Settings, report: _Report) -> None:
 
     if settings.read_database_url is None:
         return
+    follows = False
+    others = []
     for host, conninfo in each_host(settings.read_database_url.get_secret_value()):
         alone = settings.model_copy(update={"read_database_url": SecretStr(conninfo), "pool_size": 1})
         try:
@@ -115,9 +117,15 @@ async def _look_at_standbys(settings: Settings, report: _Report) -> None:
             report.fail("standby", error)
             continue
         if lag is None:
-            report.fail("standby", f"read_database_url: no standby of this database answers at {host}; it is not read")
+            others.append((host, conninfo))
         else:
+            follows = True
             report.say("standby", f"{host} follows, {lag.bytes:,} bytes behind")
+    for host, conninfo in others:
+        if follows and await passes_over_primary(conninfo):
+            report.say("standby", f"{host} is a primary, which is passed over")
+        else:
+            report.fail("standby", f"read_database_url: no standby of this database answers at {host}; it is not read")
 
 
 async def _lag_of(database: Database) -> Lag | None:

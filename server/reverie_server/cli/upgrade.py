@@ -31,7 +31,7 @@ async def _upgrade(settings: Settings) -> None:
     for step in report.taken:
         print(f"{step.name}: {step.purpose}")
     done = f"{len(report.taken)} steps were taken" if report.taken else "nothing was to be done"
-    print(f"{done}: the database is at migration {report.number}")
+    print(f"{'the schema was made' if report.is_made else done}: the database is at migration {report.number}")
 
 
 async def _say_pending(settings: Settings) -> None:
