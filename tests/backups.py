@@ -15,9 +15,9 @@ from tests.embedders import filled_slot
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_server.app.backup import Progress
-from reverie_server.app.forgotten import open_forgotten_log
-from reverie_server.app.restore import close
+from reverie_server.app.backups.backup import Progress
+from reverie_server.app.backups.forgotten import open_forgotten_log
+from reverie_server.app.backups.restore import close
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings

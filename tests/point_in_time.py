@@ -17,9 +17,9 @@ from tests.backups import serving
 from tests.integration.test_forget import GRANT, MINE, SECRET, put
 
 from reverie_indexer.database.preparing import prepare_database
-from reverie_server.app.base_backup import BasePlan, take_base
+from reverie_server.app.backups.base_backup import BasePlan, take_base
+from reverie_server.app.backups.forgotten import forgotten_log_of
 from reverie_server.app.databases import archive_of, open_server
-from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.backups import settings_of, shown_nowhere
 
-from reverie_server.app import backup, backup_file, restore
+from reverie_server.app.backups import backup, backup_file, restore
 
 INSTANTS_OF_BACKUP = ("first piece", "before it has its name", "when it has its name")
 INSTANTS_OF_RESTORE = ("filled", "forgotten", "swapped")

@@ -16,8 +16,8 @@ from tests.chaos.backup_child import die, die_after
 from tests.point_in_time import settings_in
 
 from reverie_indexer.postgres import replacing
-from reverie_server.app import point_in_time
-from reverie_server.app.restore import RestoreOptions
+from reverie_server.app.backups import point_in_time
+from reverie_server.app.backups.restore import RestoreOptions
 
 INSTANTS = ("unpacked", "replayed", "forgotten", "between the names", "when it has its name")
 DONE = ("when it has its name",)

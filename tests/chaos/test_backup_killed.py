@@ -13,9 +13,9 @@ from tests.chaos.backup_child import INSTANTS_OF_BACKUP, INSTANTS_OF_RESTORE
 from tests.consistency import assert_index_consistent
 from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, leftovers, put
 
-from reverie_server.app.backup import take_backup
-from reverie_server.app.backup_file import BackupFile
-from reverie_server.app.restore import RestoreOptions, restore_backup
+from reverie_server.app.backups.backup import take_backup
+from reverie_server.app.backups.backup_file import BackupFile
+from reverie_server.app.backups.restore import RestoreOptions, restore_backup
 from reverie_server.forgetting.selection import Target
 
 

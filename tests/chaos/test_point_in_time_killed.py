@@ -18,8 +18,8 @@ from tests.integration.test_forget import PRINCIPAL, leftovers
 from tests.point_in_time import Made, embedded, make
 
 from reverie_indexer.errors import NotFound
-from reverie_server.app.point_in_time import restore_to_time
-from reverie_server.app.restore import RestoreOptions
+from reverie_server.app.backups.point_in_time import restore_to_time
+from reverie_server.app.backups.restore import RestoreOptions
 from reverie_server.runtime import Runtime
 
 # Where it is hardest; the others take their time.

@@ -9,8 +9,8 @@ from tests.backups import serving, settings_of, shown_nowhere
 from tests.citus.memories import remember
 
 from reverie_indexer.errors import SetupError
-from reverie_server.app.backup import take_backup
-from reverie_server.app.restore import RestoreOptions, restore_backup
+from reverie_server.app.backups.backup import take_backup
+from reverie_server.app.backups.restore import RestoreOptions, restore_backup
 
 
 async def test_neither_a_backup_nor_a_restore_is_made_of_a_part(

@@ -26,11 +26,11 @@ from tests.scripted_model import ScriptedModel
 from reverie_indexer.database.preparing import prepare_database
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.postgres.programs import restore
-from reverie_server.app.backup import Progress, take_backup
-from reverie_server.app.backup_file import BackupFile
+from reverie_server.app.backups.backup import Progress, take_backup
+from reverie_server.app.backups.backup_file import BackupFile
+from reverie_server.app.backups.restore import RestoreOptions, restore_backup
+from reverie_server.app.backups.verify import verify_backup
 from reverie_server.app.pending_jobs import drain
-from reverie_server.app.restore import RestoreOptions, restore_backup
-from reverie_server.app.verify import verify_backup
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 

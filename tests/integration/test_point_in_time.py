@@ -23,8 +23,7 @@ from tests.point_in_time import Made, embedded, found, make, now, served
 
 from reverie_indexer.errors import Conflict, NotFound, SetupError, Unauthorized
 from reverie_indexer.postgres.host import kill_all
-from reverie_server.app.databases import archive_of, open_server
-from reverie_server.app.point_in_time import (
+from reverie_server.app.backups.point_in_time import (
     NotArchived,
     NotEmbedded,
     RestoredTo,
@@ -33,7 +32,8 @@ from reverie_server.app.point_in_time import (
     WalMissing,
     restore_to_time,
 )
-from reverie_server.app.restore import RestoreOptions
+from reverie_server.app.backups.restore import RestoreOptions
+from reverie_server.app.databases import archive_of, open_server
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 

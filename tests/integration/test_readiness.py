@@ -15,8 +15,8 @@ from tests.embedders import filled_slot
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
+from reverie_server.app.backups.restore import close
 from reverie_server.app.http_app import create_app
-from reverie_server.app.restore import close
 from reverie_server.app.wiring import assemble
 from reverie_server.http.readiness import KEPT_SECONDS, DatabaseLook
 from reverie_server.runtime import Runtime

@@ -22,10 +22,10 @@ from reverie_indexer.resources import read_resource
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
-from reverie_server.app.backup import take_backup
-from reverie_server.app.forget_again import SQL as AGAIN
+from reverie_server.app.backups.backup import take_backup
+from reverie_server.app.backups.forget_again import SQL as AGAIN
+from reverie_server.app.backups.restore import Restored, RestoreOptions, restore_backup
 from reverie_server.app.pending_jobs import drain
-from reverie_server.app.restore import Restored, RestoreOptions, restore_backup
 from reverie_server.app.stores import wire_stores
 from reverie_server.forgettable import Selection
 from reverie_server.forgetting.selection import Target

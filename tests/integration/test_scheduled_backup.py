@@ -17,11 +17,11 @@ from tests.conftest import PLAIN, ServeRuntime
 from tests.integration.test_forget import PRINCIPAL, put
 from tests.integration.test_worker import at_work
 
-from reverie_server.app import scheduled_backup
 from reverie_server.app.background import wire_worker
-from reverie_server.app.forgotten import forgotten_log_of
-from reverie_server.app.restore import RestoreOptions, restore_backup
-from reverie_server.app.scheduled_backup import BackupPlan, make_backup, make_when_due, whole_backups
+from reverie_server.app.backups import scheduled_backup
+from reverie_server.app.backups.forgotten import forgotten_log_of
+from reverie_server.app.backups.restore import RestoreOptions, restore_backup
+from reverie_server.app.backups.scheduled_backup import BackupPlan, make_backup, make_when_due, whole_backups
 from reverie_server.http.readiness import KEPT_SECONDS
 from reverie_server.jobs.queue import BACKUP_QUEUE
 from reverie_server.jobs.scheduled_backups import BackupState, ScheduledBackups

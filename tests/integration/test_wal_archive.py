@@ -19,10 +19,10 @@ from tests.point_in_time import embedded, settings_in, until
 
 from reverie_indexer.postgres.archive import WalArchive
 from reverie_server.app.background import wire_worker
-from reverie_server.app.base_backup import BasePlan, bases_of, take_base
+from reverie_server.app.backups.base_backup import BasePlan, bases_of, take_base
+from reverie_server.app.backups.forgotten import forgotten_log_of
+from reverie_server.app.backups.scheduled_backup import make_when_due
 from reverie_server.app.databases import archive_of
-from reverie_server.app.forgotten import forgotten_log_of
-from reverie_server.app.scheduled_backup import make_when_due
 from reverie_server.http.readiness import KEPT_SECONDS
 from reverie_server.jobs.scheduled_backups import ScheduledBackups
 from reverie_server.runtime import Runtime

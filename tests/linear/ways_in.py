@@ -123,11 +123,11 @@ def _unless_wrong(text: str) -> object:
 
 _OWN = "takes what this project itself brings"
 EXEMPT: Mapping[str, str] = {
-    "reverie_server.app.timelines.Route.has": "compares a place in the log with those of a few timelines",
-    "reverie_server.app.timelines.Route.missing": "counts the segments of an archive",
-    "reverie_server.app.timelines.place_of": "the name of a segment",
-    "reverie_server.app.timelines.route_to": "the history of timelines, which PostgreSQL writes",
-    "reverie_server.app.timelines.timeline_at": "compares the times of a few restores",
+    "reverie_server.app.backups.timelines.Route.has": "compares a place in the log with those of a few timelines",
+    "reverie_server.app.backups.timelines.Route.missing": "counts the segments of an archive",
+    "reverie_server.app.backups.timelines.place_of": "the name of a segment",
+    "reverie_server.app.backups.timelines.route_to": "the history of timelines, which PostgreSQL writes",
+    "reverie_server.app.backups.timelines.timeline_at": "compares the times of a few restores",
     "reverie_server.settings.names.without_services": "the environment of whoever starts the server",
     "reverie_server.settings.names.unknown_name": "the environment of whoever starts the server",
     "reverie_server.settings.names.unknown_variables": "the environment of whoever starts the server",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reverie_indexer.errors import SetupError
-from reverie_server.app.backup_file import LogMark, Manifest
-from reverie_server.app.restore import entries_to_apply
+from reverie_server.app.backups.backup_file import LogMark, Manifest
+from reverie_server.app.backups.restore import entries_to_apply
 from reverie_server.provenance.forgotten_log import Contents, Entry, append, begin, is_in_snapshot, read_log
 
 AT = datetime(2026, 4, 3, 12, tzinfo=UTC)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reverie_indexer.postgres.archive import Restored
-from reverie_server.app.backup_file import LogMark
-from reverie_server.app.timelines import Base, Route, place_of, route_to, segment_name, timeline_at
+from reverie_server.app.backups.backup_file import LogMark
+from reverie_server.app.backups.timelines import Base, Route, place_of, route_to, segment_name, timeline_at
 
 START = datetime(2026, 4, 3, tzinfo=UTC)
 SIZE = 16 << 20

@@ -14,8 +14,8 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Gate
+from reverie_server.app.backups.forgotten import forgotten_log_of
 from reverie_server.app.databases import archive_of
-from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.stores import wire_stores
 from reverie_server.browse.episodes import Episodes
 from reverie_server.browse.sources import LineSources
@@ -358,8 +358,8 @@ def wire_worker(
     start_quarantine: Callable[[], None] | None = None,
 ) -> Worker:
     """A worker over a running system. Slow to import, and of no use to most commands."""
-    from reverie_server.app.base_backup import BasePlan, take_base
-    from reverie_server.app.scheduled_backup import BackupPlan, make_backup, make_when_due
+    from reverie_server.app.backups.base_backup import BasePlan, take_base
+    from reverie_server.app.backups.scheduled_backup import BackupPlan, make_backup, make_when_due
     from reverie_server.jobs.worker import Periodic, Worker, WorkerRules
 
     async def prune() -> None:

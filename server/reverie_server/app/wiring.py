@@ -21,9 +21,9 @@ from reverie_server.access.gate import Gate
 from reverie_server.access.keys import Keys
 from reverie_server.access.work_slot import long_wait
 from reverie_server.app.background import StageDependencies, delays_of, wire_consolidation
+from reverie_server.app.backups.forgotten import note_revoked, open_forgotten_log
 from reverie_server.app.databases import open_database
 from reverie_server.app.embedders import embedder_loader
-from reverie_server.app.forgotten import note_revoked, open_forgotten_log
 from reverie_server.app.language import language_model, token_counter
 from reverie_server.app.rerankers import reranking_of
 from reverie_server.app.snapshots import index_rules, wire_snapshots

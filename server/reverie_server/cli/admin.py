@@ -128,8 +128,8 @@ def _as_json(entry: KeyEntry, now: datetime) -> dict[str, object]:
 def _with_keys(settings: Settings, job: Callable[[Keys, Audit], Awaitable[None]]) -> None:
     from reverie_server.access.audit import Audit
     from reverie_server.access.keys import Keys
+    from reverie_server.app.backups.forgotten import note_revoked, open_forgotten_log
     from reverie_server.app.databases import open_database
-    from reverie_server.app.forgotten import note_revoked, open_forgotten_log
 
     async def work() -> None:
         async with open_database(settings) as database:

@@ -15,10 +15,10 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_server.cli.frame import DataDir, load_settings, run
 
 if TYPE_CHECKING:
-    from reverie_server.app.backup import Progress as At
-    from reverie_server.app.backup import Show
-    from reverie_server.app.backup_file import Manifest
-    from reverie_server.app.restore import RestoreOptions
+    from reverie_server.app.backups.backup import Progress as At
+    from reverie_server.app.backups.backup import Show
+    from reverie_server.app.backups.backup_file import Manifest
+    from reverie_server.app.backups.restore import RestoreOptions
     from reverie_server.provenance.forgotten_log import Act
     from reverie_server.settings.server import Settings
 
@@ -62,7 +62,7 @@ def restore(
     data_dir: DataDir = None,
 ) -> None:
     """Restore a backup or a point in time: all of it, without what was forgotten since then, or nothing."""
-    from reverie_server.app.restore import RestoreOptions
+    from reverie_server.app.backups.restore import RestoreOptions
 
     settings = load_settings(data_dir=data_dir, log_level="warning")
     if (file is None) == (to_time is None):
@@ -94,7 +94,7 @@ def _time(text: str) -> datetime:
 
 
 async def _backup(settings: Settings, file: Path) -> None:
-    from reverie_server.app.backup import take_backup
+    from reverie_server.app.backups.backup import take_backup
 
     with _shown() as show:
         manifest = await take_backup(settings, file, show)
@@ -103,7 +103,7 @@ async def _backup(settings: Settings, file: Path) -> None:
 
 
 async def _restore(settings: Settings, file: Path, options: RestoreOptions) -> None:
-    from reverie_server.app.restore import restore_backup
+    from reverie_server.app.backups.restore import restore_backup
 
     with _shown() as show:
         restored = await restore_backup(settings, file, options, show)
@@ -112,7 +112,7 @@ async def _restore(settings: Settings, file: Path, options: RestoreOptions) -> N
 
 
 async def _restore_to_time(settings: Settings, to: datetime, options: RestoreOptions) -> None:
-    from reverie_server.app.point_in_time import restore_to_time
+    from reverie_server.app.backups.point_in_time import restore_to_time
 
     with _shown() as show:
         restored = await restore_to_time(settings, to, options, show)
@@ -136,7 +136,7 @@ def _say_forgotten(options: RestoreOptions, acts: int, forgotten: Mapping[Act, i
 
 
 async def _verify(settings: Settings, file: Path) -> None:
-    from reverie_server.app.verify import verify_backup
+    from reverie_server.app.backups.verify import verify_backup
 
     with _shown() as show:
         verified = await verify_backup(settings, file, show)

@@ -18,9 +18,9 @@ from reverie_indexer.database.faults import start_errors
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres.programs import dump
-from reverie_server.app.backup_file import FORMAT, LogMark, Manifest, Part, write_backup
+from reverie_server.app.backups.backup_file import FORMAT, LogMark, Manifest, Part, write_backup
+from reverie_server.app.backups.forgotten import forgotten_log_of
 from reverie_server.app.databases import open_server
-from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.provenance.forgotten_log import begin, read_log
 from reverie_server.settings.server import Settings
 

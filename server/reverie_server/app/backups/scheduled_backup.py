@@ -14,8 +14,8 @@ from pathlib import Path
 import structlog
 
 from reverie_indexer.errors import ReverieError, SetupError, ValidationFailed
-from reverie_server.app.backup import Progress, back_up
-from reverie_server.app.backup_file import DRAFT_PREFIX, BackupFile
+from reverie_server.app.backups.backup import Progress, back_up
+from reverie_server.app.backups.backup_file import DRAFT_PREFIX, BackupFile
 from reverie_server.jobs.scheduled_backups import ScheduledBackups
 from reverie_server.text.error_site import code_of, error_site
 

@@ -27,11 +27,21 @@ from reverie_indexer.database.upgrade import hold_schema, shipped_program
 from reverie_indexer.errors import Conflict, SetupError, ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.programs import contents, restore
-from reverie_server.app.backup import SQL, Progress, Show, become, by_rows, connected, count_rows, one, require_one_node
-from reverie_server.app.backup_file import BackupFile, LogMark, Manifest
+from reverie_server.app.backups.backup import (
+    SQL,
+    Progress,
+    Show,
+    become,
+    by_rows,
+    connected,
+    count_rows,
+    one,
+    require_one_node,
+)
+from reverie_server.app.backups.backup_file import BackupFile, LogMark, Manifest
+from reverie_server.app.backups.forget_again import forget_again
+from reverie_server.app.backups.forgotten import forgotten_log_of
 from reverie_server.app.databases import open_server
-from reverie_server.app.forget_again import forget_again
-from reverie_server.app.forgotten import forgotten_log_of
 from reverie_server.app.wiring import assemble
 from reverie_server.provenance.forgotten_log import Act, Contents, Entry, ForgottenLog, is_in_snapshot, read_log
 from reverie_server.provenance.tombstones import Tombstones

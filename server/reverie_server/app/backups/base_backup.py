@@ -18,10 +18,10 @@ from reverie_indexer.errors import SetupError
 from reverie_indexer.postgres.archive import WalArchive
 from reverie_indexer.postgres.host import put_durably, sync_directory
 from reverie_indexer.postgres.programs import check_copy, copy_cluster
-from reverie_server.app.backup import SQL, connected, mark_of, one
-from reverie_server.app.backup_file import LogMark
-from reverie_server.app.scheduled_backup import Made
-from reverie_server.app.timelines import Base, place_of
+from reverie_server.app.backups.backup import SQL, connected, mark_of, one
+from reverie_server.app.backups.backup_file import LogMark
+from reverie_server.app.backups.scheduled_backup import Made
+from reverie_server.app.backups.timelines import Base, place_of
 
 log = structlog.get_logger()
 

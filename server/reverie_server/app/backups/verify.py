@@ -13,9 +13,9 @@ from reverie_indexer.database.database import Database
 from reverie_indexer.errors import ValidationFailed
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.postgres.embedded import ROLE, EmbeddedPostgres
-from reverie_server.app.backup import SQL, Show
-from reverie_server.app.backup_file import BackupFile, Manifest
-from reverie_server.app.restore import check_known, close, fill
+from reverie_server.app.backups.backup import SQL, Show
+from reverie_server.app.backups.backup_file import BackupFile, Manifest
+from reverie_server.app.backups.restore import check_known, close, fill
 from reverie_server.app.wiring import assemble
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest

@@ -32,12 +32,12 @@ from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.postgres.host import Account, kill_all
 from reverie_indexer.postgres.programs import check_copy
 from reverie_indexer.postgres.replacing import CLUSTER, DRAFT_HOME, replace_cluster, without_server
-from reverie_server.app.backup import SQL, Progress, Show, connected, one
-from reverie_server.app.base_backup import COPY, bases_of
+from reverie_server.app.backups.backup import SQL, Progress, Show, connected, one
+from reverie_server.app.backups.base_backup import COPY, bases_of
+from reverie_server.app.backups.restore import Recovered, RestoreOptions, apply_forgotten, entries_to_apply, read_logs
+from reverie_server.app.backups.timelines import Base, Route, place_of, route_to, timeline_at
 from reverie_server.app.databases import archive_of, uninterrupted
 from reverie_server.app.embedders import data_dir_of
-from reverie_server.app.restore import Recovered, RestoreOptions, apply_forgotten, entries_to_apply, read_logs
-from reverie_server.app.timelines import Base, Route, place_of, route_to, timeline_at
 from reverie_server.provenance.forgotten_log import Act, Contents
 from reverie_server.settings.server import Settings
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from reverie_indexer.postgres.archive import Restored
-from reverie_server.app.backup_file import LogMark
+from reverie_server.app.backups.backup_file import LogMark
 
 
 class Base(BaseModel):
