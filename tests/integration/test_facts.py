@@ -24,6 +24,7 @@ from reverie_server.browse.expand import ExpandedPassage
 from reverie_server.facts.view import FactFilter
 from reverie_server.forgettable import Selection
 from reverie_server.runtime import Runtime
+from reverie_server.sessions.model import NewMessage
 
 
 @pytest.fixture
@@ -77,6 +78,55 @@ async def test_a_line_that_is_marked_as_over_is_not_said_anew(talk: Talk) -> Non
         ("Rome", "superseded"),
         ("Milan", "current"),
     ]
+
+
+YEARS_AGO, LAST_SAID = datetime(2023, 5, 4, 9, tzinfo=UTC), datetime(2023, 6, 9, 9, tzinfo=UTC)
+
+
+async def import_talk(talk: Talk, *texts: str, at: datetime = YEARS_AGO) -> None:
+    """A conversation of then, in a session of its own."""
+    messages = [NewMessage("user", text, at=at) for text in texts]
+    await replace(talk, session_id=f"import:{at:%Y-%m}").add(messages)
+    await read_facts(talk)
+
+
+async def holding(talk: Talk) -> list[str]:
+    """The objects of the facts that hold."""
+    return [fact["object"] for fact in await rows(talk) if fact["state"] == "current"]
+
+
+async def test_of_imported_talk_before_a_silence_what_changes_held_until_then(talk: Talk) -> None:
+    await import_talk(talk, "home of user = Rome.", "name of user = Ada.", "sister of user = Eve.")
+    await import_talk(talk, "Nothing new.", at=LAST_SAID)
+    assert await holding(talk) == ["Rome", "Ada", "Eve"]
+    await talk.say("car of user = blue.")
+    await read_facts(talk)
+    assert await holding(talk) == ["Ada", "Eve", "blue"]
+    rome = (await rows(talk))[0]
+    assert (rome["state"], rome["valid_to"], rome["superseded_by"]) == ("superseded", LAST_SAID, None)
+    # Said again, it holds.
+    await talk.say("home of user = Rome.")
+    await read_facts(talk)
+    assert await holding(talk) == ["Rome", "Ada", "Eve", "blue"]
+
+
+async def test_imported_talk_of_all_the_time_since_holds(talk: Talk) -> None:
+    await import_talk(talk, "home of user = Rome.")
+    at = YEARS_AGO
+    while (at := at + timedelta(days=150)) < datetime.now(UTC):
+        await import_talk(talk, "Nothing new.", at=at)
+    await talk.say("car of user = blue.")
+    await read_facts(talk)
+    assert await holding(talk) == ["Rome", "blue"]
+
+
+async def test_who_comes_back_after_years_is_known(talk: Talk) -> None:
+    await import_talk(talk, "home of user = Rome.")
+    async with talk.runtime.database.maintenance() as connection:
+        await connection.execute("UPDATE sessions SET created_at = %s", [YEARS_AGO])
+    await talk.say("car of user = blue.")
+    await read_facts(talk)
+    assert await holding(talk) == ["Rome", "blue"]
 
 
 async def test_nothing_new_is_nothing_to_do(talk: Talk) -> None:

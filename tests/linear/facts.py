@@ -389,6 +389,7 @@ EXEMPT: Mapping[str, str] = {
             "paired_changes.nearness_of",
         )
     },
+    "reverie_server.heuristics.changes.paired_changes.can_change": "looks for a role in the name of a predicate",
     "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
     "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",

@@ -90,6 +90,7 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
                 "slice_ids": [slice_.slice_id],
                 "chunk_ids": [1, 2],
                 "limit": 1000,
+                "silence": settle.SILENCE,
                 "now": AT,
                 "session_key": 4,
             },

@@ -19,6 +19,7 @@ THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 LIMITS = SimilarityLimits(alone=0.42, shared=0.36, choice=0.55, ahead=0.08, valued=0.42, known=frozenset({"english"}))
 RENT = OpenFact("user", "rent", "850 a month", "My rent is 850 a month.", THEN, is_functional=True)
 BOSS = OpenFact("user", "boss", "Bruno Hahn", "My boss is Bruno Hahn.", THEN, is_functional=True)
+WIFE = OpenFact("user", "partner", "Nadia", "Nadia is my wife.", THEN, is_functional=True)
 CHOIR = OpenFact("choir", "when", "on Mondays", "Choir is on Mondays.", THEN, is_functional=True, about_user=False)
 
 
@@ -74,6 +75,7 @@ def test_what_it_replaces_is_the_fact_of_the_same_kind() -> None:
         pytest.param("My sister got her rent raised to 920.", [RENT], [0.8], id="of somebody else"),
         pytest.param("We sing better since the break.", [CHOIR], [0.6], id="no time"),
         pytest.param("Everything has changed at work lately.", [BOSS], [0.6], id="no person"),
+        pytest.param("I have a second Sean now, so mind yourself.", [WIFE], [0.6], id="a name alone is no wife"),
         pytest.param("Gareth Pugh has retired, I sent him a card.", [BOSS], [0.6], id="who left was not it"),
     ],
 )
@@ -81,6 +83,10 @@ def test_where_it_is_not_plain_nothing_is_replaced(
     sentence: str, facts: list[OpenFact], similarities: list[float]
 ) -> None:
     assert replacing_fact(change(sentence), facts, similarities, LIMITS) is None
+
+
+def test_a_spouse_gives_way_to_who_is_called_one() -> None:
+    assert replacing_fact(change("I have a new girlfriend now, Eva."), [WIFE], [0.6], LIMITS)
 
 
 def test_in_a_language_that_the_model_does_not_know_a_word_must_be_shared() -> None:

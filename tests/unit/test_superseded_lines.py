@@ -15,6 +15,7 @@ from reverie_server.extraction.superseded import (
 )
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.fact_sentences import sentence_key
+from reverie_server.heuristics.memorable import memorable_of
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded_text import Superseded
@@ -72,3 +73,24 @@ def test_a_line_of_the_server_is_left_with_what_facts_say_holds(
     text, superseded = f"# Profile\n\n{line}\n", {sentence_key(WORK): end}
     assert partly_outdated_lines(text, frozenset({line_sha256(line)}), superseded) == left
     assert partly_outdated_lines(text, frozenset(), superseded) == {}
+
+
+def lines_for_profile(known: str, said: str, language: str = "german") -> list[str]:
+    """What a message leaves for PROFILE.md where a line of it is known, and the lines that are over."""
+    lines = [KnownLine("PROFILE.md", known, BEFORE, is_machine=True)]
+    message = Message(seq=1, role="user", content=said, at=AFTER, tokens=9, message_id="1", extra={})
+    old = facts_of(lines, language)
+    heard = memorable_of([message], language, "UTC", [fact for _, fact in old])
+    changed = supersede(lines, old, heard.facts, heard.lines)
+    return [line.statement.text for line in changed.new]
+
+
+def test_a_part_of_a_known_name_is_no_new_name() -> None:
+    assert lines_for_profile("- Ich heiße Felix Arndt.", "Ich bin Felix.") == []
+    assert lines_for_profile("- Ich bin Felix.", "Ich heiße Felix Arndt.") == ["Ich heiße Felix Arndt."]
+
+
+def test_a_sentence_that_replaces_a_line_makes_one_line() -> None:
+    said = "Seit gestern bin ich bei der Tischlerei Ahlers, meine neue Chefin heißt Renate Ahlers."
+    [line] = lines_for_profile("- Ich arbeite bei Holz und Deichmann.", said)
+    assert line.startswith(said)

@@ -16,7 +16,7 @@ from reverie_server.heuristics.fact_labels import statement_without
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.memorable import Memorable, Target, without_leading
-from reverie_server.heuristics.stated_fact import StatedFact, Utterance
+from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text
 from reverie_server.sessions.model import Message
@@ -219,5 +219,8 @@ def _is_known(line: Memorable, holding: Sequence[StatedFact]) -> bool:
 def _is_same(fact: StatedFact, other: StatedFact) -> bool:
     if (fact.subject.casefold(), fact.predicate) != (other.subject.casefold(), other.predicate):
         return False
-    terms = content_terms(fact.object)
-    return terms == content_terms(other.object) and (bool(terms) or fact.object == other.object)
+    terms, of_other = content_terms(fact.object), content_terms(other.object)
+    if fact.predicate == "name" and fact.subject == SELF:
+        # "I'm Felix" says nothing new of Felix Arndt.
+        return bool(terms) and terms <= of_other
+    return terms == of_other and (bool(terms) or fact.object == other.object)

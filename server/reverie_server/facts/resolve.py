@@ -13,9 +13,12 @@ from datetime import datetime
 from reverie_server.facts.model import ClosedBy, FactState, Operation
 from reverie_server.heuristics.changes import superseding
 from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
+from reverie_server.heuristics.changes.paired_changes import can_change
 from reverie_server.heuristics.stated_fact import Category, Change
 
 Pair = tuple[int, int]
+# What one does as a rule or has before one, and several of.
+_HABITS = frozenset({"habit", "drinks", "eats", "uses", "drives", "booked", "plans"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class Said:
 class Known:
     """A stored fact, with each time it was said, the oldest first; `decided` is what a person made of it.
 
-    One that `is_confirmed` by a person is not closed by a model.
+    One that `is_confirmed` by a person is not closed by a model. `outlived_at`: the beginning of a long silence, before
+    which alone it was said, in talk that was imported.
     """
 
     fact_id: int
@@ -50,6 +54,7 @@ class Known:
     said: tuple[Said, ...]
     decided: tuple[FactState, datetime | None, int | None] | None = None
     is_confirmed: bool = False
+    outlived_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +144,20 @@ def _state(fact: Known, by_words: Closure | None, by_model: Mapping[int, Closure
     if fact.decided is not None:
         state, valid_to, superseded_by = fact.decided
         return State(state, newest.said_at, valid_from, valid_to, superseded_by, "person")
+    if not still and fact.outlived_at is not None and _may_have_changed(fact):
+        return State("superseded", newest.said_at, valid_from, max(valid_from, fact.outlived_at))
     if not still:
         is_over = newest.valid_to is not None and newest.valid_to <= now
         return State("superseded" if is_over else "current", newest.said_at, valid_from, newest.valid_to)
     closure, closed_by = min(still, key=lambda each: each[0].at)
     by_now: FactState = "superseded" if closure.at <= now else "current"
     return State(by_now, newest.said_at, valid_from, max(closure.at, valid_from), closure.new, closed_by)
+
+
+def _may_have_changed(fact: Known) -> bool:
+    """Whether nobody can know that what was said years ago holds, since nobody was told otherwise in between."""
+    is_of_a_time = fact.is_functional or fact.predicate in _HABITS
+    return is_of_a_time and not fact.is_confirmed and not fact.is_request and can_change(fact.predicate)
 
 
 def _was_closed(closure: Closure | None, newest: Said) -> bool:

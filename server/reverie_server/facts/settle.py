@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -28,6 +28,8 @@ from reverie_server.heuristics.stated_fact import Change, StatedFact
 SQL = Queries(__file__)
 # What is settled against each other: the newest facts of a slice.
 MAX_FACTS = 3000
+# After so long without talk nobody knows what of the talk before still holds, if it was not here to be told otherwise.
+SILENCE = timedelta(days=180)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Indexing:
 async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexing) -> Settled:
     """Bring the facts of a slice up to date with their sources."""
     await remove_unsourced(facts)
-    rows = await (await facts.connection.execute(SQL["newest"], {**facts.key, "limit": MAX_FACTS})).fetchall()
+    params = {**facts.key, "limit": MAX_FACTS, "silence": SILENCE}
+    rows = await (await facts.connection.execute(SQL["newest"], params)).fetchall()
     decided = await (await facts.connection.execute(SQL["ignored"], facts.key)).fetchall()
     known = [_known(row) for row in reversed(rows)]
     resolution = resolve(known, frozenset((row["first_id"], row["second_id"]) for row in decided), facts.at)
@@ -79,6 +82,7 @@ def _known(row: DictRow) -> Known:
         said=tuple(_said(each) for each in row["times"] or ()),
         decided=(row["state"], row["valid_to"], row["superseded_by"]) if row["closed_by"] == "person" else None,
         is_confirmed=row["is_confirmed"],
+        outlived_at=row["outlived_at"],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
@@ -339,16 +339,24 @@ def _is_acquaintance(facts: Sequence[StatedFact]) -> bool:
 
 
 def _without_parts(lines: Sequence[Memorable]) -> list[Memorable]:
-    """The lines of one sentence without those whose words are all in another of them for the same file."""
+    """The lines of one sentence without those whose words are all in another of them for the same file, which states
+    their facts, too."""
     words = [frozenset(_WORD.findall(folded(line.statement.text))) for line in lines]
-    return [
-        line
-        for at, line in enumerate(lines)
-        if not any(
-            line.target == other.target and (words[at] < words[to] or (words[at] == words[to] and to < at))
+    whole: dict[int, int] = {}
+    for at, line in enumerate(lines):
+        wholes = (
+            to
             for to, other in enumerate(lines)
-            if to != at
+            if line.target == other.target and (words[at] < words[to] or (words[at] == words[to] and to < at))
         )
+        if (to := max(wholes, key=lambda to: (len(words[to]), -to), default=None)) is not None:
+            whole[at] = to
+    return [
+        replace(
+            line, facts=(*line.facts, *(fact for part, to in whole.items() if to == at for fact in lines[part].facts))
+        )
+        for at, line in enumerate(lines)
+        if at not in whole
     ]
 
 

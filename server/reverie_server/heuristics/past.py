@@ -7,7 +7,9 @@ import re
 from reverie_indexer.text.analyse import fold
 
 # What one asks about as it was. "What was my locker code again?" asks about what is.
-_STATIVE_DID = r"live|work|drive|have|use|own|study|play|weigh|earn|pay|like|prefer|drink|eat|smoke|rent|report|belong"
+_STATIVE_DID = (
+    r"live|work|drive|have|use|own|study|play|weigh|earn|pay|teach|like|prefer|drink|eat|smoke|rent|report|belong"
+)
 _WORDS = (
     # English
     *(r"before", r"used? to", r"previous(?:ly)?", r"former(?:ly)?", r"earlier", r"in the past", r"back then", r"prior"),

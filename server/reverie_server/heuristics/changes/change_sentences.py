@@ -55,6 +55,8 @@ _PEOPLE = frozenset(ROLES) | {
     *("wife", "husband", "partner", "landlord", "dentist", "doctor", "trainer", "mentor", "flatmate", "therapist"),
     *("lawyer", "accountant", "hairdresser", "coach"),
 }
+# A new name alone says nothing of them: `I have a second Sean now` is no husband.
+_SPOUSES = frozenset({"wife", "husband", "partner"})
 # Predicates of the user of which one holds at a time, each with the word of `changes.toml` that a new value has.
 _KINDS: Mapping[str, str] = {
     "commute": "vehicle",
@@ -412,6 +414,8 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
             # Who left was it, or was not: `Gareth has retired` of another boss.
             return is_over and bool(own & present)
         roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.sentence))
+        if fact.predicate in _SPOUSES:
+            return any(role_name(role["role"]) in _SPOUSES for role in roles)
         is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
         return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.sentence) is not None)
     if fact.predicate in PETS:

@@ -80,9 +80,7 @@ def pair_log_odds(
 
 def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a fact is one that a sentence can end: one of the user's that changes, or of whom the sentence names."""
-    if fact.predicate in _LASTING or not is_apart(change, fact.said_at):
-        return False
-    if fact.predicate not in (*ROLES, *PETS) and _is_kin(fact.predicate):
+    if not can_change(fact.predicate) or not is_apart(change, fact.said_at):
         return False
     # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
     if fact.predicate in (*ROLES, "works_as") and not has_value(change, fact):
@@ -94,6 +92,11 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if not change.values.is_empty and names and change.values.names and not names & change.values.names:
         return False
     return is_about(change, fact) and not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text))
+
+
+def can_change(predicate: str) -> bool:
+    """Whether what a predicate says of somebody can be otherwise later: a home or a boss, not a name or a sister."""
+    return predicate not in _LASTING and (predicate in (*ROLES, *PETS) or not _is_kin(predicate))
 
 
 def is_apart(change: ChangeSentence, said_at: datetime) -> bool:
