@@ -60,7 +60,8 @@ _OF_MEMORY = re.compile(
     r"|can go(?!\w)|get rid|between us|to yourself|gedächtnis|(?<!\w)(?:weg|raus|tilg\w*|entfern\w*|wegwerfen)(?!\w)"
     r"|(?<!\w)(?:gesagt|erzählt|verraten|anvertraut|erwähnt|geschrieben)(?!\w)|unter uns|für dich|memoria"
     r"|(?<!\w)(?:dije|dicho|conté|contado|solté|mencioné|escrib\w+|quita\w*|quíta\w*|saca\w*|sáca\w*|tira\w*|tíra\w*"
-    r"|vol[aá]\w*|elimin\w*|entre nosotros)(?!\w)|[留丢丟抹扔擦清消记記存]|[说說讲講聊提]的|[说說讲講提](?:过|過|了)|告诉|告訴"
+    r"|vol[aá]\w*|elimin\w*|entre nosotros)(?!\w)"
+    r"|[留丢丟抹扔擦清消记記存]|[说說讲講聊提]的|[说說讲講提](?:过|過|了)|告诉|告訴"
 )
 _COLON = re.compile(r"[:：]\s*(?=\w)")
 _FEWEST_HAN, _FEWEST_OF_CONTENT = 2, 2
