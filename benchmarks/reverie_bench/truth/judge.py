@@ -24,7 +24,8 @@ _HOLDING = ("worth", "true", "kin", "remember")
 _LEAST_COVERAGE = 0.5
 # What a line begins with beside its text: a bullet, a time, a speaker, a date, a date with where it was said.
 _BEFORE = re.compile(
-    r"^(?:[-*]\s+|\[[^\]]*\]\s*|\(\d{4}-\d{2}-\d{2}, [^)\s]*\)\s*|\(?\d{4}-\d{2}-\d{2}\)?[:,]?\s*|(?:user|assistant):\s*)+",
+    r"^(?:[-*]\s+|\[[^\]]*\]\s*|\(\d{4}-\d{2}-\d{2}, [^)\s]*\)\s*"
+    r"|\(?\d{4}-\d{2}-\d{2}\)?[:,]?\s*|(?:user|assistant):\s*)+",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
