@@ -95,6 +95,12 @@ CORRECTED += [
         "Montag",
     ),
     ("spanish", ["La reunión es el lunes. ¿Qué llevo?", "> Papel.", "Perdón, no, es el martes."], "martes", "lunes"),
+    (
+        "english",
+        ["Raj wants me to run the hospital job starting on Monday. Sorry, I meant Wednesday."],
+        "Wednesday",
+        "Monday",
+    ),
     ("english", ["The groom is a guy called Tom. No wait, that's her ex."], "her ex", "guy called Tom"),
     ("english", ["My sister reads crime novels. Scratch that, she's into science fiction now."], "fiction", "crime"),
     ("german", ["Montags ist Training. Quatsch, dienstags und freitags ist Training."], "freitags", "Montags"),

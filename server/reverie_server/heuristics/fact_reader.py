@@ -261,6 +261,10 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
     ]
     is_request = any(fact.is_request for fact in facts) or statement.is_asked
     new = [fact if _key(fact) in held_too else _replacing(fact, facts, fragment) for fact in read]
+    if not read and not facts:
+        # A statement that no pattern knows is one all the same.
+        old, new = taking_back(Restated(of, statement, facts, 0, fragment.cue), corrected_statement, [])
+        reader.facts += old
     _add(reader, index, utterance, sentence, [replace(fact, is_request=is_request) for fact in new])
     reader.last_sentence = (index, sentence, corrected_statement)
     reader.stated, reader.taken_back = (index, corrected_statement, read), None

@@ -84,9 +84,8 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     if fact.predicate not in (*ROLES, *PETS) and _is_kin(fact.predicate):
         return False
-    # Who changes the place of work has the same profession, what a boss has put off is no other boss, and
-    # "But it halves my rent" is no home.
-    if fact.predicate in (*ROLES, "works_as", "lives_in") and not has_value(change, fact):
+    # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
+    if fact.predicate in (*ROLES, "works_as") and not has_value(change, fact):
         return False
     if fact.about_user is False and fact.subject != SELF and not names_subject(change.sentence, fact.subject):
         return False
