@@ -87,6 +87,10 @@ async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(
         "no entiendo nada de la vida",
         "scrub the kitchen before my mother comes",
         "scrub whatever you've got about my locker",
+        "Aus der Karte wird leider nichts, weil die Bank zu hat.",
+        "The card is off, so we cancelled.",
+        "I don't really want to talk about it.",
+        "Can I tell you something that stays between us?",
     ],
 )
 async def test_what_only_sounds_like_it_forgets_nothing(

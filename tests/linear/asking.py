@@ -34,6 +34,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.requests.likely_requests.forgetting_asked": _forgetting,
     "reverie_server.heuristics.requests.likely_requests.remembering_asked": likely_requests.remembering_asked,
+    "reverie_server.heuristics.requests.likely_requests.speaks_of_forgetting": likely_requests.speaks_of_forgetting,
     "reverie_server.heuristics.requests.likely_requests.parts_of": likely_requests.parts_of,
     "reverie_server.heuristics.requests.likely_requests.points_back": likely_requests.points_back,
     "reverie_server.heuristics.requests.likely_requests.topic_of": lambda text: likely_requests.topic_of(

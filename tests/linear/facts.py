@@ -26,7 +26,7 @@ from reverie_server.heuristics.changes import (
     superseding,
     values,
 )
-from reverie_server.heuristics.corrections import correction_cues, corrections, taken_back
+from reverie_server.heuristics.corrections import correction_cues, corrections, restated, taken_back
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
     clauses,
@@ -199,6 +199,17 @@ TABLE: Mapping[str, Reading] = {
         correction_cues.cue_at(fact_requests.aligned(text), 0, cues)
         for cues in correction_cues.correction_cues().values()
     ],
+    "reverie_server.heuristics.corrections.corrections.restated_at": lambda text: [
+        corrections.restated_at(given, "english", "next") for given in (text[:300], f"no, sorry, {text}"[:300])
+    ],
+    "reverie_server.heuristics.corrections.restated.is_about_the_same": lambda text: restated.is_about_the_same(
+        text, f"it is {text}", "english"
+    ),
+    "reverie_server.heuristics.corrections.restated.taking_back": lambda text: restated.taking_back(
+        restated.Restated(0, statement.Statement.plain(text), [], 0, "no"),
+        statement.Statement.plain(f"it is {text}"),
+        [],
+    ),
     "reverie_server.heuristics.corrections.corrections.fragment_of": lambda text: [
         corrections.fragment_of(given, language, "next")
         for language in correction_cues.correction_cues()

@@ -91,6 +91,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.selection.relevant_statements": lambda text: selection.relevant_statements(
         text, frozenset({"tea", "ada"}), "english"
     ),
+    "reverie_server.forgetting.selection.having": lambda text: selection.having(f"Orla {text}", [text], "english"),
     "reverie_server.forgetting.selection.checked_text": lambda text: selection.checked_text(text[:4000] + "a b"),
     "reverie_server.text.statement_spans.is_statement": statement_spans.is_statement,
     "reverie_server.heuristics.requests.forget_requests.forget_requests": forget_requests.forget_requests,

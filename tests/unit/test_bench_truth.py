@@ -15,6 +15,7 @@ _STATEMENTS = (
 )
 _AT = datetime(2025, 3, 3, tzinfo=UTC)
 _SESSION = Session(_AT, _AT, (Message("user", " ".join(each.text for each in _STATEMENTS), _STATEMENTS),))
+_TAGGED = (Message("user", "Lisbon's off.", (Statement("Lisbon's off.", "true"), Statement("Good.", "filler"))),)
 _JUDGE = Judge(Life("made-up", "english", False, (_SESSION,), (), {}, (), ()))
 
 
@@ -25,6 +26,11 @@ def superseded(text: str) -> str | None:
 def test_a_superseded_statement_stands_there_unless_it_is_marked() -> None:
     assert superseded("- I live in Hereford.") is not None
     assert superseded("- I live in Hereford. (until 2025-03-26)") is None
+
+
+def test_the_date_and_the_place_before_a_line_are_none_of_its_words() -> None:
+    life = Life("made-up", "english", False, (Session(_AT, _AT, _TAGGED),), (), {}, (), ())
+    assert Judge(life).has_superseded("- (2025-03-03, sessions/web:1) Lisbon's off.", ("Lisbon",), ("Wales",)) is None
 
 
 def test_what_holds_and_stands_marked_is_counted_once_and_what_held_is_not() -> None:

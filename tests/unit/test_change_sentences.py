@@ -11,6 +11,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     OpenFact,
     SimilarityLimits,
     change_sentences,
+    has_value,
     replacing_fact,
 )
 from reverie_server.heuristics.stated_fact import Utterance
@@ -120,3 +121,16 @@ def test_a_value_that_is_denied_is_the_one_that_held() -> None:
     assert replacing_fact(change("We meet on Thursdays now instead of Sundays."), [lesson], [0.6], LIMITS)
     assert replacing_fact(change("We meet on Thursdays now instead of Fridays."), [lesson], [0.6], LIMITS) is None
     assert replacing_fact(change("My Thai lesson has moved to Saturdays at 10:00."), [lesson], [0.6], LIMITS)
+
+
+def test_where_one_lives_is_replaced_by_a_place() -> None:
+    home = OpenFact("user", "lives_in", "Leeds", "I live in a flat in Leeds.", THEN, is_functional=True)
+    assert not has_value(change("But now it halves my rent, and there's a garden for Biscuit."), home)
+    assert has_value(change("We've moved all our things to Harrogate now."), home)
+    assert has_value(change("We've bought the cottage with the green door."), home)
+
+
+def test_who_is_off_sick_is_a_dentist_still() -> None:
+    dentist = OpenFact("user", "dentist", "Dr Okafor", "My dentist is Dr Okafor.", THEN, is_functional=True)
+    assert not has_value(change("It's now 3 June at 2, because Dr Okafor's off sick."), dentist)
+    assert has_value(change("We got a letter now, Dr Okafor has retired."), dentist)

@@ -115,6 +115,32 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
     assert not any("\ua78f" in f"{fact.text}{fact.subject}{fact.object}" for fact in facts)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("english", "Raj is going, and Helen Price is our new head.", ("user", "boss", "Helen Price")),
+        ("english", "I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
+        ("english", "Raj told me today that I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
+        ("german", "Ich bin Physiotherapeutin und wohne in Kiel.", ("user", "works_as", "Physiotherapeutin")),
+        ("german", "Der Hautarzt heißt Dr. Brandt.", ("Hautarzt", "is", "Dr. Brandt")),
+    ],
+)
+def test_news_of_work_and_people(language: str, text: str, expected: tuple[str, str, str]) -> None:
+    assert expected in triples(text, language=language)
+
+
+@pytest.mark.parametrize(
+    "text", ["Our new head gasket is Helen's.", "Raj told me that I'm being silly.", "My head hurts."]
+)
+def test_what_only_sounds_like_news_of_work(text: str) -> None:
+    assert not {predicate for _, predicate, _ in triples(text)} & {"boss", "works_as"}
+
+
+def test_who_is_alto_in_a_choir_keeps_a_name() -> None:
+    names = [fact for fact in read("Ich heiße Meike.", "Ich bin Alt.", language="german") if fact.predicate == "name"]
+    assert [(fact.object, fact.is_functional) for fact in names] == [("Meike", True), ("Alt", False)]
+
+
 def test_what_the_assistant_says_is_no_fact() -> None:
     assert triples("You live in Leeds. I work at Northside.", speaker="assistant") == set()
 

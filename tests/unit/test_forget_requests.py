@@ -153,9 +153,16 @@ No guardes lo siguiente. Mi PIN es 3321.
 No anotes lo que te voy a decir. Mi PIN es 3321.
 不要记下面的内容。我的密码是3321。
 接下来的话别记。我的密码是3321。
+The following isn't to be saved. My card has the PIN 3321.
+Can I tell you something that stays between us? My card has the PIN 3321.
+Kann ich dir etwas sagen, das du nicht speicherst? Meine PIN ist 3321.
 """
 OWN = """
 Please don't save this next part: my card has the PIN 3321.
+The following is not to be saved: my card has the PIN 3321.
+Das Folgende bitte nicht speichern: meine PIN ist 3321.
+Was ich jetzt sage, bitte nicht speichern: meine PIN ist 3321.
+Lo siguiente no lo guardes: mi PIN es 3321.
 Don't keep this: my card has the PIN 3321.
 My card has the PIN 3321, but don't write that down.
 One more thing, and don't keep this one, please: my card has the PIN 3321.

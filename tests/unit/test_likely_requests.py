@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.forgetting.said import named_by
+from reverie_server.forgetting.selection import having
 from reverie_server.heuristics import sentence_model
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.likely_requests import (
@@ -17,6 +18,7 @@ from reverie_server.heuristics.requests.likely_requests import (
     parts_of,
     points_back,
     remembering_asked,
+    speaks_of_forgetting,
     topic_of,
 )
 from reverie_server.text.statement_spans import statements
@@ -105,3 +107,39 @@ def test_any_text_has_features_and_parts(text: str) -> None:
     for kind in request_model.KINDS:
         for likely in likely_requests(kind, statements(text)):
             assert likely.parts
+
+
+def test_a_topic_with_a_name_need_not_be_told_in_all_its_words() -> None:
+    sesame = "Orla can't have sesame."
+    others = ["Orla has a red bike.", "I put sesame on the bread.", "Rosa can't have sesame, it's an allergy."]
+    assert having("Orla's allergy to sesame", [sesame, *others], "english") == [sesame]
+    whole = "Orla has an allergy to sesame."
+    assert having("Orla's allergy to sesame", [sesame, whole], "english") == [whole]
+
+
+def test_a_topic_without_a_name_is_told_in_all_its_words() -> None:
+    assert having("the credit card debt", ["I lost my credit card."], "english") == []
+    assert having("Orla's allergy", ["Orla has a red bike."], "english") == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "speaks"),
+    [
+        ("Aus Bremen wird leider nichts, weil Ole die Windpocken hat.", False),
+        ("Lisbon's off, we cancelled the flights.", False),
+        ("The concert fell through.", False),
+        ("婚礼不办了。", False),
+        ("che lo q te dije de cami el otro día, volalo", True),
+        ("scrub whatever you've got about my locker", True),
+        ("lösch alles was du zu meinem Spind hast", True),
+        ("歡送會取消了 那個地點時間都不用留了，丟掉就好", True),
+    ],
+)
+def test_a_plan_that_fell_through_speaks_of_no_forgetting(sentence: str, speaks: bool) -> None:
+    assert speaks_of_forgetting(sentence) is speaks
+
+
+def test_who_would_rather_not_talk_of_it_asks_for_nothing() -> None:
+    said = ["I don't really want to talk about it.", "Ich will nicht darüber reden.", "No quiero hablar de eso."]
+    assert likely_requests("forget", said) == []
+    assert likely_requests("forget", ["I don't want to talk about it, erase it."]) != []

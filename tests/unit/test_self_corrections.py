@@ -83,6 +83,30 @@ CORRECTED = [
     ("chinese", ["培训时间是下午3点。等等不对，下午4点"], "下午4点", "下午3点"),
     ("chinese", ["我來自台南，不對，是高雄"], "高雄", "台南"),
 ]
+CORRECTED += [
+    # A question may stand between them, and the sentence may be one that no pattern knows.
+    ("english", ["My exam is on Monday. What should I bring? Sorry, on Tuesday."], "Tuesday", "Monday"),
+    ("english", ["My exam is on Monday.", "> Good luck!", "No, sorry, it's on Tuesday."], "Tuesday", "Monday"),
+    ("german", ["Die Prüfung ist am 12.", "> Gut.", "Nein, sorry, sie ist am 14."], "14", "12"),
+    (
+        "german",
+        ["Der Kurs ist am Montag. Was bringe ich mit?", "> Brot.", "Nein, sorry, er ist am Freitag."],
+        "Freitag",
+        "Montag",
+    ),
+    ("spanish", ["La reunión es el lunes. ¿Qué llevo?", "> Papel.", "Perdón, no, es el martes."], "martes", "lunes"),
+    (
+        "english",
+        ["Raj wants me to run the hospital job starting on Monday. Sorry, I meant Wednesday."],
+        "Wednesday",
+        "Monday",
+    ),
+    ("english", ["The groom is a guy called Tom. No wait, that's her ex."], "her ex", "guy called Tom"),
+    ("english", ["My sister reads crime novels. Scratch that, she's into science fiction now."], "fiction", "crime"),
+    ("german", ["Montags ist Training. Quatsch, dienstags und freitags ist Training."], "freitags", "Montags"),
+    ("german", ["Mein Bruder wohnt in Bonn. Quatsch, er wohnt in Köln."], "Köln", "Bonn"),
+    ("spanish", ["El novio se llama Tomás. No, espera, ese es su ex."], "su ex", "se llama Tomás"),
+]
 # The language; the messages; the object that holds as it was said; what nothing may say that holds.
 UNCHANGED = [
     ("english", ["I live in Leeds.", "> So you're in Bradford?", "No, I live in Leeds."], "Leeds", "Bradford"),
@@ -103,6 +127,10 @@ UNCHANGED = [
         "Tuesday",
         "exam on Wednesday",
     ),
+    ("english", ["I live in Leeds. I mean, it's great."], "Leeds", "great"),
+    ("english", ["I live in Leeds. No, wait for me at the station."], "Leeds", "station"),
+    ("english", ["My exam is on Monday. Is it on Tuesday? No."], "Monday", "Tuesday"),
+    ("german", ["Ich wohne in Köln. Ich meine, es ist schön da."], "Köln", "schön"),
     ("english", ["I live in Leeds. No, really!"], "Leeds", "really"),
     ("english", ["My locker code is 4411. No problem if you forget it."], "4411", "problem"),
     ("english", ["I live in Rome. No, not in Milan."], "Rome", "Milan"),

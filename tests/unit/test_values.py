@@ -72,3 +72,10 @@ def test_a_change_may_name_the_old_value_as_well() -> None:
     old, new = "Tuesdays I have cricket nets.", "I had Tuesdays for cricket, but it was put on a Thursday."
     assert is_replaced(old, new, "english", tells=True)
     assert not is_replaced(old, new, "english")
+
+
+def test_a_german_place_is_no_thing_that_two_sentences_are_about() -> None:
+    lead, move = "Ab 1. April leite ich die Filiale in Lübeck.", "Am 22. März ziehen wir nach Lübeck."
+    assert not is_replaced(lead, move, "german")
+    assert is_replaced("Die Töpferrunde in Lübeck ist am 3. Mai.", "Die Töpferrunde in Lübeck ist am 5. Mai.", "german")
+    assert is_replaced("Die Filiale öffnet am 3. Mai.", "Die Filiale in Lübeck öffnet am 5. Mai.", "german")

@@ -22,9 +22,11 @@ _QUESTION = re.compile(r"[?？]\s*$")
 _HOLDING = ("worth", "true", "kin", "remember")
 # A line whose words the best sentence of the script covers by less is nobody's.
 _LEAST_COVERAGE = 0.5
-# What a line begins with beside its text: a bullet, a time, a speaker, a date.
+# What a line begins with beside its text: a bullet, a time, a speaker, a date, a date with where it was said.
 _BEFORE = re.compile(
-    r"^(?:[-*]\s+|\[[^\]]*\]\s*|\(?\d{4}-\d{2}-\d{2}\)?[:,]?\s*|(?:user|assistant):\s*)+", re.IGNORECASE
+    r"^(?:[-*]\s+|\[[^\]]*\]\s*|\(\d{4}-\d{2}-\d{2}, [^)\s]*\)\s*"
+    r"|\(?\d{4}-\d{2}-\d{2}\)?[:,]?\s*|(?:user|assistant):\s*)+",
+    re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 

@@ -31,6 +31,7 @@ from reverie_server.heuristics.requests.likely_requests import (
     forgetting_asked,
     likely_requests,
     points_back,
+    speaks_of_forgetting,
     topic_of,
 )
 from reverie_server.heuristics.requests.promises import promises_to_forget
@@ -155,8 +156,8 @@ class SaidForgetting:
         for each in likely:
             looked_at += len(each.parts)
             asks = await asks_for(self._models, "forget", each) if looked_at <= left else "no"
-            if asks != "no":
-                is_certain = asks == "does" or is_promised
+            is_certain = asks == "does" or (asks == "may" and is_promised)
+            if is_certain or (asks == "may" and speaks_of_forgetting(each.sentence)):
                 found.append(replace(forgetting_asked(sentences, each, language), is_certain=is_certain))
         # "Do you keep my card number?" asks, and "no, I don't keep it" tells.
         wishes = [each for each in likely if not each.sentence.rstrip().endswith(("?", "？"))]
@@ -175,6 +176,8 @@ class SaidForgetting:
             return [*found, request.sentence] if found else []
         if request.is_about_what_follows:
             return [request.after[0]]
+        if request.kind == "next":
+            return []
         heard = [request.before, *(tuple(statements(each.content)) for each in reversed(before) if each.role == "user")]
         if request.kind == "told":
             spoken = [text for sentences in heard for text in sentences]

@@ -40,6 +40,10 @@ MAX_ITEMS = 200
 # The id of an item: the passage it was found in (0: none), a keyed hash, and the number of the item.
 _ITEM_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})\.[0-9]{1,4}")
 _FULL_STOPS = ".!?。！？…"
+# A topic of so many words need not have all of them in a statement, but this share.
+_FEWEST_OF_LONG_TOPIC, _MOST_OF_TOPIC = 3, 0.6
+# In a topic, which is a part of a sentence, a word with a capital is a name; in German any noun has one.
+_CAPITALISED = re.compile(r"(?<!\w)[^\W\d_a-zß-öø-ÿ]\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +219,9 @@ class Selection:
         return (await self._relevant(grant, place, query, await self._tombstones.load_secret())).texts
 
     async def about(self, grant: Grant, place: Place, topic: str) -> list[str]:
-        """The statements that have every word of a topic; none for a topic without a word that carries a meaning."""
+        """The statements that have a topic (`having`); none for a topic without a word that carries a meaning."""
         language = grant.settings.language
-        terms = meaning_of(topic, language).terms
-        return [text for text in await self.relevant(grant, place, topic) if terms <= meaning_of(text, language).terms]
+        return having(topic, await self.relevant(grant, place, topic), language)
 
     async def _names(self, place: Place, entity_id: str) -> list[str]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -243,6 +246,22 @@ class Selection:
             params = {"tenant_id": place.tenant_id, "slice_ids": await own_slices(connection, place)}
             rows = await (await connection.execute(SQL["said"], params)).fetchall()
         return await asyncio.to_thread(_of_one_session, rows, found[0].session_key)
+
+
+def having(topic: str, texts: Sequence[str], language: str) -> list[str]:
+    """The texts that have every word of a topic. Pure.
+
+    Where none has, those that have its names, if it has some, and most of its words: of "Orla's allergy to sesame" also
+    "Orla can't have sesame".
+    """
+    terms = meaning_of(topic, language).terms
+    of_texts = [(text, meaning_of(text, language).terms) for text in texts]
+    whole = [text for text, of_text in of_texts if terms <= of_text]
+    names = meaning_of(" ".join(_CAPITALISED.findall(topic)), language).terms
+    if whole or not names or len(terms) < _FEWEST_OF_LONG_TOPIC:
+        return whole
+    least = _MOST_OF_TOPIC * len(terms)
+    return [text for text, of_text in of_texts if names <= of_text and len(terms & of_text) >= least]
 
 
 def checked_text(text: str) -> str:

@@ -23,7 +23,9 @@ from reverie_server.heuristics.corrections.corrections import (
     corrected,
     corrected_within,
     fragment_of,
+    restated_at,
 )
+from reverie_server.heuristics.corrections.restated import Restated, is_about_the_same, taking_back
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fact
@@ -50,6 +52,7 @@ _ASKS = (
 _ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
 _FEWEST_WORDS = 4
+_FARTHER: Sequence[Where] = ("next", "answer", "answer_to_question")
 # Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
 _MAX_CORRECTION_READS = 200
 _HAS_DIGIT = re.compile(r"\d")
@@ -147,6 +150,8 @@ def _read_sentence(
     talk.number += 1
     if _corrects(reader, index, utterance, sentence):
         return
+    restated = _restated(reader, sentence)
+    before_question = (reader.stated, reader.between)
     reader.stated, reader.taken_back, reader.between = None, None, "next"
     thing, reader.asked_thing = reader.asked_thing, None
     named = with_named(sentence, thing) if thing is not None else None
@@ -164,6 +169,8 @@ def _read_sentence(
         reader.asked_next = True
         return
     core = sentence if request.kind == "none" else (named or sentence)[request.start : request.end].strip()
+    if restated is not None and request.kind == "none":
+        core = sentence[restated.start :][:1].upper() + sentence[restated.start + 1 :]
     dated = DATED.search(core)
     core = core[: dated.start()].rstrip() if dated and dated.end() == len(core) else core
     if request.kind == "inside" and utterance.speaker == "user" and _ADDRESSES.search(core):
@@ -192,6 +199,9 @@ def _read_sentence(
         # `My eye exam is on May 12, what should I ask there?`
         before = _before_question(core)
         is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
+        if not before:
+            # "My exam is on Monday. What should I bring? Sorry, on Tuesday."
+            reader.stated, reader.between = before_question[0], max(before_question[1], "answer", key=_FARTHER.index)
         if not before and is_here and len(sentence.split()) < _FEWEST_WORDS:
             # `Got that? Keep it.` is about what stands before the question.
             return
@@ -214,6 +224,9 @@ def _read_sentence(
     reader.stated = (index, statement, found)
     is_corrected = held is not None or taken_back is not None
     found = [replace(fact, is_request=is_asked, is_corrected=is_corrected) for fact in found]
+    if restated is not None:
+        taken_back_now, found = taking_back(restated, statement, found)
+        reader.facts += taken_back_now
     _add(reader, index, utterance, sentence, found)
 
 
@@ -224,7 +237,7 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
     of, statement, facts = reader.stated
     cues = statement.cues
     assert cues is not None
-    where: Where = "next" if of == index else reader.between
+    where = reader.between
     if reader.taken_back is not None:
         fragment = continued(sentence, reader.taken_back, cues.language)
     else:
@@ -248,10 +261,27 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
     ]
     is_request = any(fact.is_request for fact in facts) or statement.is_asked
     new = [fact if _key(fact) in held_too else _replacing(fact, facts, fragment) for fact in read]
+    if not read and not facts:
+        # A statement that no pattern knows is one all the same.
+        old, new = taking_back(Restated(of, statement, facts, 0, fragment.cue), corrected_statement, [])
+        reader.facts += old
     _add(reader, index, utterance, sentence, [replace(fact, is_request=is_request) for fact in new])
     reader.last_sentence = (index, sentence, corrected_statement)
     reader.stated, reader.taken_back = (index, corrected_statement, read), None
     return True
+
+
+def _restated(reader: _Reader, sentence: str) -> Restated | None:
+    """What a sentence takes back by going on otherwise, where words say so that surely take something back."""
+    if reader.stated is None:
+        return None
+    of, statement, facts = reader.stated
+    assert statement.cues is not None
+    language = statement.cues.language
+    found = restated_at(sentence, language, reader.between)
+    if found is None or not is_about_the_same(statement.core, sentence[found[0] :], language):
+        return None
+    return Restated(of, statement, facts, *found)
 
 
 def _replacing(fact: StatedFact, facts: Sequence[StatedFact], fragment: Fragment) -> StatedFact:

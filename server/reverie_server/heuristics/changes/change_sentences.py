@@ -49,6 +49,11 @@ _MAX_CHARS = 300
 _FEWEST_WORDS, _FEWEST_CHARS = 4, 6
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十两百千万]")
 _NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+|[\u4e00-\u9fff]{2}")
+# Where one may live: a name behind a word for places, or a house of some kind.
+_PLACE = re.compile(
+    r"(?<!\w)(?:in|to|at|near|on|into|from|a|al|en|de|del|por|hasta|hacia) (?:the |la |el |los |las )?[A-ZÁÉÍÓÚÑ]"
+    r"|(?<!\w)(?:house|flat|apartment|condo|cottage|place|home|bungalow|villa|studio|casa|piso|depa\w*|apartamento)(?!\w)"
+)
 _CODE = re.compile(r"(?=[\w-]*\d)[\w-]{3,}")
 # Predicates whose objects are people.
 _PEOPLE = frozenset(ROLES) | {
@@ -406,6 +411,9 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
         phrases = all_phrases()[change.language]
         is_timed = "time_of" in phrases.patterns and phrases["time_of"].search(aligned(change.sentence)) is not None
         return is_timed or _NUMBER.search(change.sentence) is not None or bool(_days(sentence))
+    if fact.predicate == "lives_in" and change.language in SMALL_NOUNS and _PLACE.search(change.sentence) is None:
+        # "But it halves my rent" says nothing of where.
+        return False
     if (kind := _KINDS.get(fact.predicate)) is not None:
         return words[kind].search(sentence) is not None
     if fact.predicate in _PEOPLE:

@@ -54,6 +54,8 @@ _KINDS = GENERIC_EVENTS | content_terms(
     " reserva mesa habitación hora minuto día noche gente kilómetro grado página paso dólar"
 )
 _NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÁÉÍÓÚÑ][\w'’-]+")
+# In German any noun has a capital; one without an article behind these is nearly always the name of a place.
+_GERMAN_PLACE = re.compile(r"(?<!\w)(?:[Ii]n|[Nn]ach|[Aa]us) (?P<name>[A-ZÄÖÜ][\w-]+)")
 # A word with a capital within a sentence is a name in these; in German any noun has one, in Chinese no word.
 SMALL_NOUNS = frozenset({"english", "spanish"})
 # Of two amounts of one thing the greater is at most this many times the other.
@@ -109,6 +111,11 @@ def values_of(sentence: str, language: str) -> Values:
             numbers.setdefault(_unit(found), set()).add(digits)
     days = content_terms(" ".join(word for word in _WORD.findall(plain) if month_of(word) or is_weekday(word)))
     names = frozenset(term for found in _NAME.finditer(sentence) for term in content_terms(found[0])) - days
+    if language == "german":
+        names = (
+            frozenset(term for found in _GERMAN_PLACE.finditer(sentence) for term in content_terms(found["name"]))
+            - days
+        )
     words = frozenset(word for word in content_terms(sentence) - days if len(word) > 1 and not _DIGIT.search(word))
     return Values(
         frozenset(content.days),
@@ -116,7 +123,7 @@ def values_of(sentence: str, language: str) -> Values:
         frozenset(content.times),
         {unit: frozenset(each) for unit, each in numbers.items()},
         words,
-        names if language in SMALL_NOUNS else frozenset(),
+        names if language in (*SMALL_NOUNS, "german") else frozenset(),
         scopes_of(sentence),
     )
 

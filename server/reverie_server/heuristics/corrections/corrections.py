@@ -53,6 +53,11 @@ _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _NAMES = frozenset(
     {"lives_in", "works_at", "works_in", "from", "name", "nickname", "boss", "partner", "school", "located"}
 )
+_ON_DAY = re.compile(r"(?:am|vom|zum) \d")
+_ONLY_MEANT = re.compile(
+    r"\W*(?:(?:and|but|well|oh|und|aber|also|ach|y|pero|pues|bueno)\W+)*"
+    r"(?:i mean|i meant|(?:ich )?mein(?:e|te)?(?: ich)?|digo|quiero decir|我是说|我的意思是)\W*"
+)
 _DAYS = frozenset({"weekday", "date", "relative"})
 _STRENGTHS: dict[Where, dict[str, frozenset[Strength]]] = {
     "within": {
@@ -126,6 +131,23 @@ def fragment_of(sentence: str, language: str, where: Where) -> Fragment | None:
     if cue is None or (cue.end < len(plain) and plain.endswith(("?", "？"))):
         return None
     return _fragment(sentence[cue.end :], cue, cues, where)
+
+
+def restated_at(sentence: str, language: str, where: Where) -> tuple[int, str] | None:
+    """Where a sentence goes on behind words that surely take back what was said, and these words; None without them.
+
+    "No wait, that's her ex": what they announce is a sentence of its own. Takes time linear in the sentence.
+    """
+    cues = correction_cues().get(language)
+    if cues is None or len(sentence) > _MAX_STATEMENT or sentence.endswith(("?", "？")):
+        return None
+    cue = cue_at(aligned(sentence), 0, cues)
+    if cue is None or not cue.is_paused or cue.strength not in _STRENGTHS[where]["name"]:
+        return None
+    # `I mean` and `I meant` go on with more of the same as well.
+    if cue.strength not in ("retracts", "explicit") or _ONLY_MEANT.fullmatch(cue.text):
+        return None
+    return cue.end, cue.text
 
 
 def continued(sentence: str, before: Fragment, language: str) -> Fragment | None:
@@ -205,8 +227,9 @@ def _fragment(text: str, cue: Cue, cues: CorrectionCues, where: Where) -> Fragme
 
 def _value(text: str, cues: CorrectionCues) -> _Part | None:
     """A fragment that is a value and nothing else."""
-    # The point of a German day belongs to it.
-    for given in (text, f"{text}.") if text[-1:].isdigit() else (text,):
+    # The point of a German day belongs to it: `am 14.` is a day, and `14` may be anything.
+    both = (text, f"{text}.") if text[-1:].isdigit() else (text,)
+    for given in both[::-1] if _ON_DAY.match(aligned(text)) else both:
         found = cues.value.fullmatch(aligned(given))
         if found is not None:
             return _part(found, given, cues)

@@ -37,7 +37,7 @@ _GERMAN_JOB = re.compile(
     r"(?:[\w-]+ )?[\w-]*(?:er|erin|or|orin|ist|istin|eur|eurin|ärztin|arzt|ologe|ologin|ent|entin|ant|antin|schwester"
     r"|anwalt|anwältin|koch|köchin|kauffrau|kaufmann|leitung|beamter|beamtin"
     r"|wirt|wirtin|hebamme|fachkraft|in ausbildung|architekt(?:in)?|chef(?:in)?|vorstand|pilot(?:in)?|chirurg(?:in)?"
-    r"|coach|dekan(?:in)?|fotograf(?:in)?|soldat(?:in)?|bauer|bäuerin|steward(?:ess)?|referendar(?:in)?|rektor(?:in)?)"
+    r"|therapeut(?:in)?|coach|dekan(?:in)?|fotograf(?:in)?|soldat(?:in)?|bauer|bäuerin|steward(?:ess)?|referendar(?:in)?|rektor(?:in)?)"
 )
 _SPANISH_JOB = re.compile(
     r"(?:enfermer|m[ée]dic|maestr|abogad|ingenier|cociner|arquitect|bibliotecari|carpinter|camarer|meser|bomber|peluquer"

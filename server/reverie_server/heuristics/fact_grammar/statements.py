@@ -95,7 +95,9 @@ _ANNOUNCED = re.compile(r"[^:：\d]{3,60}[:：]\s*(?P<rest>\S.{8,})", re.DOTALL)
 
 
 # The point of a name ends nothing: `in St. Albans`, but not `in Elm St.` It is read as a letter that no text has.
-_SHORT_NAME = re.compile(r"((?<!\w)(?:[a-z]{1,20}|In|At) |^)(St|Sta|Sto|Mt)\.(?= [A-Z])")
+_SHORT_NAME = re.compile(
+    r"((?<!\w)(?:[a-zß-öø-ÿ]{1,20}|In|At) |^)(St|Sta|Sto|Mt|Dr|Dra|Prof|Mr|Mrs|Ms|Hr|Fr|Sr|Sra)\.(?= [A-ZÄÖÜÁÉÍÓÚÑ])"
+)
 _POINT = "\ua78f"
 
 

@@ -100,6 +100,10 @@ ENGLISH = (
         "next",
     ),
     (
+        rf"{_OPEN}(?:the following|what follows|what comes next|what i(?:'m| am) (?:about|going) to (?:say|tell you)|(?:my|the) next (?:part|bit|thing|one|sentence|message))(?: (?:should not|shouldn't|must not|mustn't|is not to|isn't to) be (?:saved|stored|kept|recorded|written down|remembered|noted)(?: anywhere)?|(?: is|'s) not for (?:keeping|the record|your (?:notes|memory|records|files)))",
+        "next",
+    ),
+    (
         rf"{_OPEN}(?:don't|do not|dont) {_STORE} (?:anything|what|the things?|whatever)(?: that)? (?:i(?:'ve| have)? (?:just )?(?:said|told you|mentioned) )?(?:to you )?(?:about|regarding|concerning) {_T}{_END}",
         "topic",
     ),

@@ -234,6 +234,16 @@ _GOES_ON = re.compile(
 )
 
 
+# Who would rather not talk of a thing asks for nothing.
+_NOT_TO_TALK = re.compile(
+    r"(?<!\w)(?:don't|do not|don't really|would rather not|'d rather not) (?:really |even )?(?:(?:want|wish|need|like) to )?"
+    r"(?:talk|speak|think|hear) (?:about|of) (?:it|that|this)(?!\w)|(?<!\w)let's (?:not talk about|change the subject)"
+    r"|(?<!\w)nicht (?:mehr |weiter )?(?:darüber|davon|drüber) (?:reden|sprechen|nachdenken)(?!\w)"
+    r"|(?<!\w)no (?:quiero|queremos|me apetece|quisiera) hablar (?:más )?(?:de|sobre) (?:eso|esto|ello|el tema)(?!\w)"
+    r"|不想(?:再)?(?:说|說|聊|谈|談|提)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
     """What one sentence of a message asks to forget.
@@ -267,6 +277,14 @@ class ForgetRequest:
 
 
 _THIS = re.compile(r"(?<!\w)(?:this|dies|dieses|esto)(?!\w)|这")
+# Who offers to tell something has not told it yet: "Can I tell you something that stays between us?"
+_OFFERS_TO_TELL = re.compile(
+    r"(?<!\w)(?:tell you|let you in on|share|confess|admit|say) (?:something|one thing|a secret)(?!\w)"
+    r"|(?<!\w)(?:was|etwas|ein geheimnis) (?:sagen|erzählen|verraten|anvertrauen|gestehen|beichten)(?!\w)"
+    r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
+    r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
+)
+_BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
 
 
 def forget_requests(message: str) -> list[ForgetRequest]:
@@ -288,6 +306,8 @@ def forget_requests(message: str) -> list[ForgetRequest]:
 def asks_contrary(sentence: str) -> bool:
     """Whether a sentence asks not to forget something, or to let a matter be ("Forget it, let's move on")."""
     text = " ".join(folded(sentence).split()).strip(_MARKS)
+    if _NOT_TO_TALK.search(text) is not None and any_verb().search(aligned(sentence)) is None:
+        return True
     return _NEVER.search(text) is not None or _LET_BE.match(text) is not None
 
 
@@ -310,10 +330,19 @@ def _request(sentence: str) -> tuple[str, str] | None:
     text = " ".join(folded(sentence).split()).strip(_MARKS)
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
-    found = _plain_request(sentence, text)
+    found = _announced(text) or _plain_request(sentence, text)
+    if found == ("previous", "") and _OFFERS_TO_TELL.search(text):
+        return "next", ""
     if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
         return told
     return found
+
+
+def _announced(text: str) -> tuple[str, str] | None:
+    """A request about what follows that stands before a colon, with that behind it: the sentence itself is meant."""
+    before = _BEFORE_CONTENT.match(text)
+    found = None if before is None else _matched(before[0].strip(), _MORE_PATTERNS)
+    return ("own", "") if found == ("next", "") else None
 
 
 def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:

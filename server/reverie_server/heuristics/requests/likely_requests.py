@@ -50,6 +50,19 @@ _NOT_TO_KEEP = re.compile(
     r"forg[eo]t|keep|save|store|record|note|delet|eras|remov|vergiss|vergess|vergisst|lösch|streich|behalt|merk|speicher"
     r"|notier|olvid|borr|guard|apunt|anot|elimin|忘|删|刪|别|不要|当我"
 )
+# What one told, or a place where it is kept: of such words a sentence has one that asks for its being forgotten. A plan
+# that fell through ("Aus Bremen wird nichts") is no request.
+_OF_MEMORY = re.compile(
+    r"(?<!\w)(?:i|i've|i have) (?:\w+ )?(?:told|said|mentioned|wrote|written|shared|brought)(?!\w)"
+    r"|(?<!\w)told you(?!\w)|memory|on file|logs?(?!\w)"
+    r"|(?<!\w)(?:wip|scrub|scratch|strike|drop|toss|bin|purg|clear|los)(?:e|es|ed|ing)?(?!\w)"
+    r"|you(?:'ve| have) (?:got )?(?:about|on)(?!\w)|(?<!\w)du [^,.!?]{0,60}hast(?!\w)|(?<!\w)que (?:teng|tien)as?(?!\w)"
+    r"|can go(?!\w)|get rid|between us|to yourself|gedächtnis|(?<!\w)(?:weg|raus|tilg\w*|entfern\w*|wegwerfen)(?!\w)"
+    r"|(?<!\w)(?:gesagt|erzählt|verraten|anvertraut|erwähnt|geschrieben)(?!\w)|unter uns|für dich|memoria"
+    r"|(?<!\w)(?:dije|dicho|conté|contado|solté|mencioné|escrib\w+|quita\w*|quíta\w*|saca\w*|sáca\w*|tira\w*|tíra\w*"
+    r"|vol[aá]\w*|elimin\w*|entre nosotros)(?!\w)"
+    r"|[留丢丟抹扔擦清消记記存]|[说說讲講聊提]的|[说說讲講提](?:过|過|了)|告诉|告訴"
+)
 _COLON = re.compile(r"[:：]\s*(?=\w)")
 _FEWEST_HAN, _FEWEST_OF_CONTENT = 2, 2
 # Why something is to be forgotten.
@@ -92,6 +105,12 @@ def _may_ask(kind: Kind, part: str) -> bool:
     if kind != "forget" or _FORGETS_ONESELF.search(plain := aligned(part)) is None:
         return True
     return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None
+
+
+def speaks_of_forgetting(sentence: str) -> bool:
+    """Whether a sentence has a word for keeping or deleting, or for what was told."""
+    plain = aligned(sentence)
+    return _NOT_TO_KEEP.search(plain) is not None or _OF_MEMORY.search(plain) is not None
 
 
 def parts_of(sentence: str) -> list[str]:
