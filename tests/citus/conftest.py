@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.citus.failures import tell
 from tests.citus.nodes import NodeDatabases, Nodes, started_nodes
 
 
@@ -57,3 +58,11 @@ def distributed(node_databases: NodeDatabases, database_name: str) -> Iterator[s
     """A distributed database without a memory, on the coordinator; gone after the test."""
     yield node_databases.create(database_name)
     node_databases.drop(database_name)
+
+
+@pytest.fixture
+def recovering(distributed: str) -> Iterator[str]:
+    """A distributed database where Citus itself ends what is prepared, every second."""
+    tell(distributed, "ALTER SYSTEM SET citus.recover_2pc_interval = 1000", "SELECT pg_reload_conf()")
+    yield distributed
+    tell(distributed, "ALTER SYSTEM RESET citus.recover_2pc_interval", "SELECT pg_reload_conf()")

@@ -42,6 +42,11 @@ class Tenant:
         assert answer.status_code < 300, (path, answer.status_code, answer.text)
         return answer.json() if answer.content else None
 
+    async def delete_agent(self) -> None:
+        """Delete the agent with all its memory."""
+        answer = await self._client.request("DELETE", "agents/wren", headers=self._headers)
+        assert answer.status_code == 204, answer.text
+
     async def found(self, query: str) -> str:
         """The texts of what a search finds."""
         return "\n".join(result["text"] for result in (await self.do("POST", "memory/search", query=query))["results"])

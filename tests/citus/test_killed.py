@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.citus.failures import causes_and_jobs, node_of, prepared, tell, wait_until
+from tests.citus.failures import causes_and_jobs, node_of, prepared, wait_until
 from tests.citus.memories import tenants
 from tests.citus.nodes import Nodes
 from tests.citus.writers import Writer
 
 NAMES = ("acme", "birch", "cedar", "elm")
-
-
-@pytest.fixture
-def recovering(distributed: str) -> Iterator[str]:
-    """A distributed database where Citus itself ends what is prepared, every second."""
-    tell(distributed, "ALTER SYSTEM SET citus.recover_2pc_interval = 1000", "SELECT pg_reload_conf()")
-    yield distributed
-    tell(distributed, "ALTER SYSTEM RESET citus.recover_2pc_interval", "SELECT pg_reload_conf()")
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])

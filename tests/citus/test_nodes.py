@@ -13,6 +13,7 @@ from tests.citus.nodes import Nodes
 from reverie_server.app.pending_jobs import drain
 
 NAMES = ("acme", "birch", "cedar", "dogwood", "elm", "fir")
+LATER = [{"role": "user", "content": "An osprey came, too."}]
 ROWS_OF = "SELECT DISTINCT tenant_id FROM {} ORDER BY 1"
 SHARDS = """
 SELECT shard_name, substring(nodename FROM '/([a-z]+)/run$') AS node FROM citus_shards
@@ -95,7 +96,7 @@ async def test_what_a_tenant_asks_goes_to_one_shard(distributed: str, tmp_path: 
     assert (after[0] - before[0] > 10, after[1] - before[1]) == (True, 0)
 
 
-async def test_a_dead_node_takes_its_tenants_along_and_no_acknowledged_write(
+async def test_a_dead_node_takes_its_tenants_along_and_nobody_elses(
     distributed: str, nodes: Nodes, tmp_path: Path
 ) -> None:
     places = {name: place_of(distributed, name) for name in NAMES}
@@ -110,19 +111,22 @@ async def test_a_dead_node_takes_its_tenants_along_and_no_acknowledged_write(
                 for tenant in memories
             }
             written = {
-                tenant.name: (
-                    await tenant.ask("PUT", "files/later.md", content="# Later\n\n- An osprey.\n")
-                ).status_code
+                tenant.name: [
+                    (await tenant.ask("PUT", "files/later.md", content="# Later\n\n- An osprey.\n")).status_code,
+                    (await tenant.ask("POST", "sessions/web:1/messages", messages=LATER)).status_code,
+                    (await tenant.ask("POST", "sessions/web:1/complete", trigger_source="api")).status_code,
+                    (await tenant.ask("POST", "memory/forget", text="The gym locker", dry_run=False)).status_code,
+                ]
                 for tenant in memories
             }
         finally:
             nodes.start("west")
         assert {name for name, status in answers.items() if status == 200} == {n for n in NAMES if places[n] == "east"}
+        assert written == {name: [201, 200, 202, 200] if places[name] == "east" else [503] * 4 for name in NAMES}
         for tenant in memories:
             assert f"The heron of {tenant.name}" in await tenant.found("Where does the heron keep its lantern?")
-            assert len((await tenant.do("GET", "sessions/web:1/messages"))["messages"]) == 4
-            kept = await tenant.ask("GET", "files/later.md")
-            # What was not acknowledged is there as a whole or not at all.
-            assert kept.status_code == 200 or written[tenant.name] >= 500
+            went_on = places[tenant.name] == "east"
+            assert len((await tenant.do("GET", "sessions/web:1/messages"))["messages"]) == 4 + went_on
+            assert (await tenant.ask("GET", "files/later.md")).status_code == (200 if went_on else 404)
             await tenant.do("PUT", "files/after.md", content="# After\n\n- The kingfisher is back.\n")
             assert "kingfisher" in await tenant.found("kingfisher")

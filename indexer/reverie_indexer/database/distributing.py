@@ -14,6 +14,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.faults import start_errors
 from reverie_indexer.database.preparing import (
     Connection,
+    commit_in_two_phases,
     connect,
     inspect_database,
     prepare_database,
@@ -42,7 +43,7 @@ async def distribute(conninfo: str, *, dry_run: bool = False) -> Distribution:
     It may be run again, and has to be after a worker was added. `dry_run` changes nothing.
     """
     if dry_run:
-        report, problem = await inspect_database(conninfo)
+        report, problem = await inspect_database(conninfo, distributes=True)
         if problem:
             raise SetupError(problem)
         if not report.schema_current:
@@ -66,6 +67,7 @@ async def distribute(conninfo: str, *, dry_run: bool = False) -> Distribution:
             # Again: the tables have brought their sequences.
             await _tell_nodes(connection)
             await connection.execute(SQL["two_phases"])
+            await commit_in_two_phases(connection)
     return Distribution(workers, tables, copied)
 
 

@@ -104,8 +104,6 @@ END $do$;
 -- one node besides would commit there first, and here after it: killed in between, the coordinator would have no job for
 -- what is there. So each such write changes nothing in a table that is the coordinator's and known to Citus, too.
 DO $do$
-DECLARE
-    name text;
 BEGIN
     CREATE TABLE IF NOT EXISTS reverie_nodes.two_phases (n integer);
     IF NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'reverie_nodes.two_phases'::regclass) THEN
@@ -118,8 +116,4 @@ BEGIN
         DELETE FROM reverie_nodes.two_phases WHERE n = 0;
         RETURN NULL;
     END $mark$;
-    FOREACH name IN ARRAY ARRAY['procrastinate_jobs', 'keys'] LOOP
-        EXECUTE format('CREATE OR REPLACE TRIGGER commit_in_two_phases BEFORE INSERT OR UPDATE OR DELETE ON %I '
-                       'FOR EACH STATEMENT EXECUTE FUNCTION reverie_nodes.commit_in_two_phases()', name);
-    END LOOP;
 END $do$;

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+import structlog
 from psycopg.rows import DictRow, dict_row
 
 from reverie_indexer.database.faults import start_errors
@@ -25,6 +26,7 @@ from reverie_indexer.database.upgrade import (
 from reverie_indexer.database.watched import WatchedConnection, connection_parameters
 from reverie_indexer.errors import SetupError
 
+log = structlog.get_logger()
 Connection = psycopg.AsyncConnection[DictRow]
 SQL = Queries(__file__)
 MIN_SERVER_VERSION = 150000
@@ -93,7 +95,8 @@ async def prepare_database(
     """Check the server and bring the schema up to date, under a lock. SetupError names the remedy.
 
     `program` is the target, by default the schema and migrations that ship with this program. Where the database is
-    spread over nodes, new tables of tenants are to be distributed, too; `distributes`: the caller sees to that.
+    spread over nodes, new tables of tenants are to be distributed, too, and jobs to commit together with their causes;
+    `distributes`: the caller sees to that.
     """
     program = program or shipped_program()
     with start_errors():
@@ -116,13 +119,19 @@ async def prepare_database(
                 await connection.execute(SQL["take_maintenance"])
             taken = await bring_up_to_date(connection, program)
             facts = await _one(connection, SQL["server_facts"])
-            if not distributes:
+            if not distributes and await _is_spread(connection):
                 await _check_distributed(connection)
+                await _keep_two_phases(connection)
     return DatabaseReport(facts["version"], facts["vector_version"], program.number, taken=taken, is_made=is_made)
 
 
-async def inspect_database(conninfo: str, program: Program | None = None) -> tuple[DatabaseReport, str | None]:
-    """The state of the database, and what is wrong with it (None: nothing). Changes nothing."""
+async def inspect_database(
+    conninfo: str, program: Program | None = None, *, distributes: bool = False
+) -> tuple[DatabaseReport, str | None]:
+    """The state of the database, and what is wrong with it (None: nothing). Changes nothing.
+
+    `distributes`: the caller sees to what is not distributed yet.
+    """
     with start_errors():
         async with connect(conninfo) as connection:
             facts = await _one(connection, SQL["server_facts"])
@@ -132,6 +141,9 @@ async def inspect_database(conninfo: str, program: Program | None = None) -> tup
                 await _become_owner(connection, facts)
                 try:
                     state = await read_state(connection, program or shipped_program())
+                    if not distributes and await _is_spread(connection):
+                        await _check_distributed(connection)
+                        await _check_two_phases(connection)
                 except SetupError as error:
                     problem = problem or error.detail
     vector = facts["vector_version"] or facts["vector_available"] or "missing"
@@ -143,15 +155,46 @@ async def undistributed(connection: Connection) -> tuple[str, ...]:
     return tuple(row["name"] for row in await (await connection.execute(SQL["undistributed"])).fetchall())
 
 
-async def _check_distributed(connection: Connection) -> None:
+async def commit_in_two_phases(connection: Connection) -> None:
+    """Have what writes jobs or keys, which the coordinator has, commit in two phases. It may be done again."""
+    await connection.execute(SQL["two_phases_of_writes"])
+
+
+async def _is_spread(connection: Connection) -> bool:
+    """Whether the tables of tenants are on several nodes; not where that was begun only: all is on the coordinator."""
     if not (await _one(connection, SQL["spread"]))["has_nodes"]:
-        return
-    tables = await undistributed(connection)
-    # With `agents` among them nothing is distributed yet: that was interrupted, and all is on the coordinator.
-    if tables and "agents" not in tables:
+        return False
+    return "agents" not in await undistributed(connection)
+
+
+async def _check_distributed(connection: Connection) -> None:
+    if tables := await undistributed(connection):
         raise SetupError(
             f"the database is spread over nodes, and on the coordinator alone are yet: {', '.join(tables)}. Stop "
             "servers and workers of Reverie, and run `reverie doctor --distribute`"
+        )
+
+
+async def _keep_two_phases(connection: Connection) -> None:
+    """Put back what an upgrade of the library of jobs took away with its table, or SetupError."""
+    try:
+        await _check_two_phases(connection)
+    except SetupError as error:
+        log.warning("jobs_did_not_commit_with_their_causes", mended="the trigger commit_in_two_phases is put back")
+        try:
+            await commit_in_two_phases(connection)
+        except psycopg.ProgrammingError:
+            raise error from None
+        await _check_two_phases(connection)
+
+
+async def _check_two_phases(connection: Connection) -> None:
+    rows = await (await connection.execute(SQL["in_one_phase"])).fetchall()
+    if rows:
+        raise SetupError(
+            "the database is spread over nodes, and jobs would not commit with their causes: "
+            f"the trigger commit_in_two_phases is missing on {', '.join(row['name'] for row in rows)}, or what it is "
+            "made of. Stop servers and workers of Reverie, and run `reverie doctor --distribute`"
         )
 
 

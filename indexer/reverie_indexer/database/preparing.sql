@@ -71,3 +71,25 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
   AND c.relname <> 'keys'
   AND NOT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND p.partmethod = 'h')
 ORDER BY c.relname <> 'agents', c.relname;
+
+-- in_one_phase: the coordinator's tables, written together with rows of tenants, that would commit apart from them: where
+-- what `two_phases_of_writes` makes is not there, or is switched off
+SELECT t.name
+FROM unnest(ARRAY['keys', 'procrastinate_jobs']) AS t (name)
+WHERE NOT EXISTS (SELECT FROM pg_trigger g JOIN pg_proc f ON f.oid = g.tgfoid
+                  WHERE g.tgrelid = to_regclass(t.name) AND f.proname = 'commit_in_two_phases'
+                    AND f.pronamespace = to_regnamespace('reverie_nodes') AND g.tgenabled IN ('O', 'A'))
+   OR NOT EXISTS (SELECT FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+                  WHERE c.relnamespace = to_regnamespace('reverie_nodes') AND c.relname = 'two_phases')
+ORDER BY t.name;
+
+-- two_phases_of_writes: what writes jobs or keys commits in two phases (`two_phases` says why); may be run again
+DO $do$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['procrastinate_jobs', 'keys'] LOOP
+        EXECUTE format('CREATE OR REPLACE TRIGGER commit_in_two_phases BEFORE INSERT OR UPDATE OR DELETE ON %I '
+                       'FOR EACH STATEMENT EXECUTE FUNCTION reverie_nodes.commit_in_two_phases()', name);
+    END LOOP;
+END $do$;

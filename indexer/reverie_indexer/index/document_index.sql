@@ -11,7 +11,8 @@ GROUP BY document_id ORDER BY document_id;
 
 -- add_chunks: the new passages of a file, from a JSON array, each with the vector that the cache has from the active model
 -- In one statement, so that a chunk is marked as embedded exactly where it gets its vector. The cache is asked by key
--- (LIMIT 1) and not joined: without statistics the planner would read all of it for every passage.
+-- (LIMIT 1, ORDER BY) and not joined: without statistics the planner would read all of it for every passage. The tenant of
+-- a vector is that of a row: on several nodes the rows go to its node alone then, which a LIMIT would prevent.
 WITH added AS (
     INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
                         heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)
@@ -26,13 +27,13 @@ WITH added AS (
     RETURNING chunk_id, ordinal, passage_sha256, embedded
 ), given AS (
     INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
-    SELECT %(tenant_id)s, %(slice_id)s, a.chunk_id, %(document_id)s::bigint, %(partition_id)s, %(model_id)s::smallint,
+    SELECT e.tenant_id, %(slice_id)s, a.chunk_id, %(document_id)s::bigint, %(partition_id)s, %(model_id)s::smallint,
            %(tier)s::memory_tier, vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
     FROM added a
     CROSS JOIN LATERAL (
-        SELECT embedding FROM embedding_cache
+        SELECT tenant_id, embedding FROM embedding_cache
         WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s::smallint
-          AND passage_sha256 = a.passage_sha256 LIMIT 1
+          AND passage_sha256 = a.passage_sha256 ORDER BY passage_sha256
     ) e
     WHERE a.embedded
     RETURNING 1

@@ -19,8 +19,9 @@ WHERE e.created_at < now() - make_interval(days => %(keep_days)s::int)
   AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = e.tenant_id AND c.passage_sha256 = e.passage_sha256);
 
 -- embed_chunks: give chunks that wait their vectors from the cache; none when the model is not (or no longer) the active one
--- In one statement, so that a chunk is marked exactly where it gets its vector. The cache is asked by key (LIMIT 1) and
--- not joined: without statistics the planner would read all of it for every chunk.
+-- In one statement, so that a chunk is marked exactly where it gets its vector. The cache is asked by key (LIMIT 1, ORDER
+-- BY) and not joined: without statistics the planner would read all of it for every chunk. On several nodes the rows go to
+-- the tenant's alone, since their tenant is that of a row; a LIMIT would prevent it.
 WITH marked AS (
     UPDATE chunks c SET embedded = true
     WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]) AND NOT c.embedded
@@ -30,13 +31,14 @@ WITH marked AS (
     RETURNING c.tenant_id, c.slice_id, c.chunk_id, c.document_id, c.tier, c.passage_sha256
 ), given AS (
     INSERT INTO vectors (tenant_id, slice_id, chunk_id, document_id, partition_id, model_id, tier, covered, embedding)
-    SELECT c.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, %(model_id)s, c.tier,
+    SELECT s.tenant_id, c.slice_id, c.chunk_id, c.document_id, s.partition_id, %(model_id)s, c.tier,
            vector_dims(e.embedding) <= %(max_covered_dimension)s, e.embedding
     FROM marked c
-    JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
+    JOIN slices s ON s.tenant_id = %(tenant_id)s AND s.slice_id = c.slice_id
     CROSS JOIN LATERAL (
         SELECT embedding FROM embedding_cache
-        WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+        WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256
+        ORDER BY passage_sha256
     ) e
     ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING
 )
@@ -50,7 +52,8 @@ FROM chunks c
 JOIN slices s ON s.tenant_id = c.tenant_id AND s.slice_id = c.slice_id
 CROSS JOIN LATERAL (
     SELECT embedding FROM embedding_cache
-    WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256 LIMIT 1
+    WHERE tenant_id = %(tenant_id)s AND model_id = %(model_id)s AND passage_sha256 = c.passage_sha256
+    ORDER BY passage_sha256
 ) e
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
 ON CONFLICT (tenant_id, chunk_id, model_id, partition_id) DO NOTHING;

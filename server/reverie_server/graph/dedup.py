@@ -88,7 +88,9 @@ class Dedup:
         done = _Done()
         try:
             for _ in range(_ROUNDS):
-                await embed_waiting(self._database, ready, slice_ids=slice_ids, defer_dedup=False)
+                await embed_waiting(
+                    self._database, ready, tenant_id=place.tenant_id, slice_ids=slice_ids, defer_dedup=False
+                )
                 if not await self._compare_page(place, ready, done):
                     break
         except NotFound:

@@ -40,9 +40,15 @@ class _Waiting:
 
 
 async def embed_waiting(
-    database: Database, ready: Ready, *, slice_ids: Sequence[int] | None = None, defer_dedup: bool = True
+    database: Database,
+    ready: Ready,
+    *,
+    tenant_id: str | None = None,
+    slice_ids: Sequence[int] | None = None,
+    defer_dedup: bool = True,
 ) -> int:
-    """Embed waiting entities of some slices, or of all, batch by batch. Returns how many got a vector or were refused.
+    """Embed waiting entities of some slices of a tenant, or of all, batch by batch. Returns how many got a vector or
+    were refused.
 
     No connection is held while the model works. With `defer_dedup` entities that were never compared are
     compared later. Raises EmbedderUnavailable; what was done stays done.
@@ -54,6 +60,7 @@ async def embed_waiting(
                 "model_id": ready.model_id,
                 "after": after,
                 "limit": BATCH,
+                "tenant_id": tenant_id,
                 "slice_ids": None if slice_ids is None else list(slice_ids),
             }
             rows = await (await connection.execute(SQL["to_embed"], params)).fetchall()

@@ -1,19 +1,22 @@
--- to_embed: entities whose text the model has not embedded yet, of a slice or (null) of all, by id after a cursor
+-- to_embed: entities whose text the model has not embedded yet, of a tenant's slices or (null) of all, by id after a cursor
 -- Three ranges of one index: everything but the model's own.
 SELECT e.tenant_id, e.slice_id, e.entity_id, e.type, e.name, e.description
 FROM (
     (SELECT tenant_id, slice_id, entity_id, type, name, description FROM entities
      WHERE model_id IS NULL AND merged_into IS NULL AND entity_id > %(after)s
+       AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s::text)
        AND (%(slice_ids)s::bigint[] IS NULL OR slice_id = ANY(%(slice_ids)s::bigint[]))
      ORDER BY entity_id LIMIT %(limit)s)
     UNION ALL
     (SELECT tenant_id, slice_id, entity_id, type, name, description FROM entities
      WHERE model_id < %(model_id)s AND merged_into IS NULL AND entity_id > %(after)s
+       AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s::text)
        AND (%(slice_ids)s::bigint[] IS NULL OR slice_id = ANY(%(slice_ids)s::bigint[]))
      ORDER BY entity_id LIMIT %(limit)s)
     UNION ALL
     (SELECT tenant_id, slice_id, entity_id, type, name, description FROM entities
      WHERE model_id > %(model_id)s AND merged_into IS NULL AND entity_id > %(after)s
+       AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s::text)
        AND (%(slice_ids)s::bigint[] IS NULL OR slice_id = ANY(%(slice_ids)s::bigint[]))
      ORDER BY entity_id LIMIT %(limit)s)
 ) e
@@ -29,7 +32,8 @@ WITH marked AS (
     RETURNING e.tenant_id, e.slice_id, e.entity_id, e.type
 ), given AS (
     INSERT INTO entity_vectors (tenant_id, slice_id, entity_id, model_id, type, embedding)
-    SELECT tenant_id, slice_id, entity_id, %(model_id)s, type, %(embedding)s::halfvec FROM marked
+    SELECT s.tenant_id, m.slice_id, m.entity_id, %(model_id)s, m.type, %(embedding)s::halfvec
+    FROM marked m JOIN slices s ON s.tenant_id = %(tenant_id)s AND s.slice_id = m.slice_id
     WHERE %(embedding)s::halfvec IS NOT NULL
     ON CONFLICT (tenant_id, entity_id) DO UPDATE SET model_id = excluded.model_id, embedding = excluded.embedding
 )

@@ -71,11 +71,6 @@ async def publish(connection: Connection, event: Event, delays: Delays) -> list[
         "payload": Jsonb(dict(event.payload)),
     }
     await connection.execute(SQL["publish"], params)
-    return await follow(connection, event, delays)
-
-
-async def follow(connection: Connection, event: Event, delays: Delays) -> list[Deferred]:
-    """Defer what follows from an event that is published already."""
     return [
         await defer(connection, work, after_seconds=after_seconds)
         for work, after_seconds in await _following(connection, event, delays)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from psycopg.rows import DictRow
-from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_server.access.principal import Principal, check_place
-from reverie_server.jobs.defer import Delays, follow
+from reverie_server.jobs.defer import Delays, publish
 from reverie_server.jobs.model import Deferred, Event
 from reverie_server.sessions.lookup import Key, look_up
 from reverie_server.sessions.model import is_of_cron
@@ -17,6 +18,8 @@ SQL = Queries(__file__)
 IDLE = "idle"
 CRON = "cron"
 PAGE_SESSIONS = 200
+# What the event says of the session.
+_PAYLOAD = ("session_key", "session_id", "owner_key", "from_seq", "through_seq", "compactions")
 
 
 async def publish_completed(
@@ -34,13 +37,10 @@ async def publish_completed(
     if found is None:
         return None
     check_place(principal, found[1])
-    params = {
-        "tenant_id": key.tenant_id,
-        "session_key": found[0].session_key,
-        "payload": Jsonb({"trigger_source": CRON if is_of_cron(key.session_id) else trigger_source}),
-    }
-    rows = await (await connection.execute(SQL["publish"], params)).fetchall()
-    return [job for row in rows for job in await follow(connection, _event_of(row), delays)]
+    params = {"tenant_id": key.tenant_id, "session_key": found[0].session_key}
+    source = CRON if is_of_cron(key.session_id) else trigger_source
+    rows = await (await connection.execute(SQL["complete"], params)).fetchall()
+    return [job for row in rows for job in await publish(connection, _event_of(row, source), delays)]
 
 
 async def complete_idle_sessions(
@@ -50,12 +50,7 @@ async def complete_idle_sessions(
 
     `page_sessions` at a time, in one transaction each; a session that somebody writes to at this instant is left alone.
     """
-    params = {
-        "idle_seconds": idle_seconds,
-        "limit": page_sessions,
-        "payload": Jsonb({"trigger_source": IDLE}),
-        "of_cron": Jsonb({"trigger_source": CRON}),
-    }
+    params = {"idle_seconds": idle_seconds, "limit": page_sessions}
     total = 0
     while True:
         published = 0
@@ -64,14 +59,23 @@ async def complete_idle_sessions(
             for tenant_id in sorted({row["tenant_id"] for row in idle}):
                 keys = [row["session_key"] for row in idle if row["tenant_id"] == tenant_id]
                 of_tenant = {**params, "tenant_id": tenant_id, "session_keys": keys}
-                rows = await (await connection.execute(SQL["publish_idle"], of_tenant)).fetchall()
-                for row in rows:
-                    await follow(connection, _event_of(row), delays)
+                rows = await (await connection.execute(SQL["complete_idle"], of_tenant)).fetchall()
+                for row in sorted(rows, key=itemgetter("slice_id", "session_key")):
+                    source = CRON if is_of_cron(row["session_id"]) else IDLE
+                    await publish(connection, _event_of(row, source), delays)
                 published += len(rows)
         total += published
         if len(idle) < page_sessions or not published:
             return total
 
 
-def _event_of(row: DictRow) -> Event:
-    return Event("session.completed", **{**row, "payload": {"session_key": row["payload"]["session_key"]}})
+def _event_of(row: DictRow, trigger_source: str) -> Event:
+    payload = {name: row[name] for name in _PAYLOAD}
+    return Event(
+        "session.completed",
+        row["tenant_id"],
+        row["agent_id"],
+        row["slice_owner"],
+        row["slice_id"],
+        {"trigger_source": trigger_source, **payload},
+    )
