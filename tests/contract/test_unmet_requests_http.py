@@ -139,3 +139,21 @@ async def test_an_id_that_no_request_has_is_not_found(wren: Any, client: httpx.A
     await say(wren, client, ASKED)
     answer = await client.get(wren.url("unmet-requests/ask-x"), params={"owner_key": ME})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+DOUBTFUL = "The thing about the therapist doesn't need to be anywhere."
+
+
+async def test_what_may_be_no_request_deletes_nothing_and_is_shown_to_a_person(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    assert await say(wren, client, "My therapist has moved to Harbour Lane.", DOUBTFUL) == []
+    assert {"chunks", "messages"} <= set(leftovers(conninfo, "harbour lane"))
+    assert [each["seq"] for each in await unmet(wren)] == [3]
+
+
+async def test_what_may_be_no_request_and_names_nothing_is_shown_to_nobody(
+    wren: Any, client: httpx.AsyncClient
+) -> None:
+    assert await say(wren, client, "My desk is by the window.", DOUBTFUL) == []
+    assert await unmet(wren) == []

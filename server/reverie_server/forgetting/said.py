@@ -75,7 +75,8 @@ class SaidForgetting:
     ) -> Sequence[str]:
         """Do what new messages of a session ask; the ids of the receipts. Failures are logged.
 
-        That nothing was found for what a message surely asks is noted, for a person to look for it.
+        That nothing was found for what a message surely asks is noted, for a person to look for it, and so is what may
+        be no request: nothing is deleted for it.
         """
         receipts: list[str] = []
         try:
@@ -108,13 +109,15 @@ class SaidForgetting:
     async def _forget(
         self, grant: Grant, place: Place, requests: Sequence[ForgetRequest], page: Sequence[Message], index: int
     ) -> tuple[list[str], bool]:
-        """Do what a message asks, by its place on a page: the ids of the receipts, and whether nothing was found for
-        something that it surely asks."""
+        """Do what a message asks, by its place on a page: the ids of the receipts, and whether a person has to look:
+        nothing was found for something that it surely asks, or it may be no request and names something."""
         receipts: list[str] = []
         is_unmet = False
         for request in requests:
             texts = await self._meant(grant, place, request, page[:index])
-            if not texts:
+            if request.is_doubtful:
+                is_unmet = is_unmet or bool(texts)
+            elif not texts:
                 is_unmet = is_unmet or request.is_certain
             else:
                 texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
@@ -156,9 +159,11 @@ class SaidForgetting:
         for each in likely:
             looked_at += len(each.parts)
             asks = await asks_for(self._models, "forget", each) if looked_at <= left else "no"
-            is_certain = asks == "does" or (asks == "may" and is_promised)
-            if is_certain or (asks == "may" and speaks_of_forgetting(each.sentence)):
-                found.append(replace(forgetting_asked(sentences, each, language), is_certain=is_certain))
+            if asks != "no":
+                is_certain = asks == "does" or is_promised
+                is_doubtful = not is_certain and not speaks_of_forgetting(each.sentence)
+                request = forgetting_asked(sentences, each, language)
+                found.append(replace(request, is_certain=is_certain, is_doubtful=is_doubtful))
         # "Do you keep my card number?" asks, and "no, I don't keep it" tells.
         wishes = [each for each in likely if not each.sentence.rstrip().endswith(("?", "？"))]
         if not found and wishes and is_promised:

@@ -251,7 +251,7 @@ class ForgetRequest:
     `previous`: the statement before it; `next`: the statement after it; `message`: the whole message before it; `own`: the
     sentence itself; `topic`: what was said about `topic`; `nearby`: the same, just before; `told`: it was asked in
     words that no pattern has, and `topic` are those that may name what (`has_content`: the sentence says more; unless
-    `is_certain`, only what they name is meant). `sentence` is the request as it stands, `before` and `after` are the
+    `is_certain`, only what they name is meant; `is_doubtful`: it may be no request at all, a person decides). `sentence` is the request as it stands, `before` and `after` are the
     sentences of the message around it.
     """
 
@@ -262,6 +262,7 @@ class ForgetRequest:
     after: tuple[str, ...]
     has_content: bool = False
     is_certain: bool = True
+    is_doubtful: bool = False
 
     @property
     def is_about_what_follows(self) -> bool:

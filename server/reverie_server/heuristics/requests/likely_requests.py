@@ -54,14 +54,18 @@ _NOT_TO_KEEP = re.compile(
 # that fell through ("Aus Bremen wird nichts") is no request.
 _OF_MEMORY = re.compile(
     r"(?<!\w)(?:i|i've|i have) (?:\w+ )?(?:told|said|mentioned|wrote|written|shared|brought)(?!\w)"
-    r"|(?<!\w)told you(?!\w)|memory|on file|logs?(?!\w)"
-    r"|(?<!\w)(?:wip|scrub|scratch|strike|drop|toss|bin|purg|clear|los)(?:e|es|ed|ing)?(?!\w)"
-    r"|you(?:'ve| have) (?:got )?(?:about|on)(?!\w)|(?<!\w)du [^,.!?]{0,60}hast(?!\w)|(?<!\w)que (?:teng|tien)as?(?!\w)"
-    r"|can go(?!\w)|get rid|between us|to yourself|gedächtnis|(?<!\w)(?:weg|raus|tilg\w*|entfern\w*|wegwerfen)(?!\w)"
-    r"|(?<!\w)(?:gesagt|erzählt|verraten|anvertraut|erwähnt|geschrieben)(?!\w)|unter uns|für dich|memoria"
-    r"|(?<!\w)(?:dije|dicho|conté|contado|solté|mencioné|escrib\w+|quita\w*|quíta\w*|saca\w*|sáca\w*|tira\w*|tíra\w*"
-    r"|vol[aá]\w*|elimin\w*|entre nosotros)(?!\w)"
-    r"|[留丢丟抹扔擦清消记記存]|[说說讲講聊提]的|[说說讲講提](?:过|過|了)|告诉|告訴"
+    r"|(?<!\w)told you(?!\w)|memory|on file|logs?(?!\w)|remember|(?<!\w)(?:heard|hear|writ(?:e|ten|ing))(?!\w)"
+    r"|(?<!\w)(?:wip|scrub|scratch|strike|drop|toss|bin|purg|clear|los|reset)(?:e|es|ed|ing|ting)?(?!\w)"
+    r"|you(?:'ve| have) (?:got )?(?:about|on|down)(?!\w)|(?<!\w)take (?:it|that|this|them) out(?!\w)"
+    r"|(?<!\w)du [^,.!?]{0,60}hast(?!\w)|(?<!\w)que (?:teng|tien)as?(?!\w)"
+    r"|(?:can|should|must) go(?!\w)|get rid|between us|to yourself|gedächtnis"
+    r"|(?<!\w)(?:weg|raus|tilg\w*|entfern\w*|wegwerfen|verschwinden|ausmisten|kübeln)(?!\w)|auf null"
+    r"|(?<!\w)(?:gesagt|erzählt|verraten|anvertraut|erwähnt|gehört|(?:\w{1,6})?(?:ge)?schr(?:ie|ei)b\w*)(?!\w)"
+    r"|unter uns|für dich|memoria"
+    r"|(?<!\w)(?:dije|dicho|dich[oa]s?|conté|contado|solté|mencioné|o[ií]ste|oído|escrib\w+|escrit[oa]s?"
+    r"|quita\w*|quíta\w*|saca\w*|sáca\w*|tira\w*|tíra\w*|vol[aá]\w*|elimin\w*|b[oó]rr\w*|desha(?:z|ce)\w*|resete\w+|vac[ií]a\w*"
+    r"|de baja|entre nosotros)(?!\w)"
+    r"|[留丢丟抹扔擦清消记記存]|[说說讲講聊提]的|[说說讲講提](?:过|過|了)|告诉|告訴|[写寫][下着著了]|[拿去弄][掉没沒]|没听|沒聽"
 )
 _COLON = re.compile(r"[:：]\s*(?=\w)")
 _FEWEST_HAN, _FEWEST_OF_CONTENT = 2, 2
