@@ -67,6 +67,15 @@ def test_a_line_is_worth_what_its_sentence_is() -> None:
     assert [_JUDGE.line(line).worth for line in lines] == worths
 
 
+def test_a_line_with_what_was_to_be_remembered_is_useful_whatever_sentence_names_it() -> None:
+    talk = "Could you note down the new Wi-Fi password for me? It is marigold-58."
+    message = Message("user", talk, (Statement("Could you note down the new Wi-Fi password for me?", "filler"),))
+    session = Session(_AT, _AT, (message,))
+    judge = Judge(Life("made-up", "english", False, (session,), (), {}, (("marigold-58",),), ()))
+    assert judge.line("- The new Wi-Fi password is marigold-58.").worth == "useful"
+    assert judge.line("- The new Wi-Fi password is for me.").worth == "filler"
+
+
 def test_an_answer_is_held_as_whole_words_but_in_scripts_without_spaces() -> None:
     assert not holds("a cooperative", ["Coop"])
     assert holds("我住在成都。", ["成都"])

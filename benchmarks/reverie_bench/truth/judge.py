@@ -80,6 +80,7 @@ class Judge:
         total = len(self._statements) or 1
         self._weight = {word: math.log(1 + total / count) for word, count in counts.items()}
         self._unseen = math.log(1 + total)
+        self._remembered = life.remembered
 
     def source(self, line: str) -> Statement | None:
         """The sentence of the script that covers the words of a line best, weighted by their rarity."""
@@ -134,9 +135,11 @@ class Judge:
         """What a line of MEMORY.md is worth: see `Worth`."""
         text = _BEFORE.sub("", line.strip())
         source = self.source(_UNTIL.sub("", text))
-        if source is None:
-            return JudgedLine(line, "unknown", None)
-        return JudgedLine(line, _worth(source, text), source.text)
+        worth: Worth = "unknown" if source is None else _worth(source, text)
+        # What it is of, the sentence before may have said: "It is marigold-58", asked for as the Wi-Fi password.
+        if worth in ("unknown", "filler") and any(holds(text, answers) for answers in self._remembered):
+            worth = "useful"
+        return JudgedLine(line, worth, source.text if source is not None else None)
 
 
 def _worth(source: Statement, text: str) -> Worth:

@@ -166,6 +166,7 @@ def memorable_of(
         for line in reading.lines_of(spoken[index], sentence, found):
             lines.setdefault(essence(line.statement.text), line)
     asked = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
+    taken_back = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_corrected for fact in found)}
     for message, sentence, text in requests_of(spoken, asked_by_meaning):
         of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
         said = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
@@ -177,7 +178,9 @@ def memorable_of(
             for key in of_sentence:
                 del lines[key]
         if sentence not in asked or (is_cut and not begins_with_pronoun(text)):
-            request = UserStatement(reading.dated(without_leading(text), message), "notes", message, sentence)
+            # Of one that corrects itself what holds is to be remembered.
+            kept = resolved[sentence] if sentence in taken_back else without_leading(text)
+            request = UserStatement(reading.dated(kept, message), "notes", message, sentence)
             lines[essence(request.text)] = Memorable(request, "memory", is_request=True)
     read_sentences = {sentence for _, sentence in by_sentence}
     for statement in statements_of(messages):
@@ -185,8 +188,8 @@ def memorable_of(
         if is_rule:
             line = Memorable(statement, "memory", is_request=True, is_habit=not reading.is_asked(statement))
             lines.setdefault(essence(statement.text), line)
-    kept = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
-    return Heard(facts, sorted(kept, key=lambda line: line.statement.message.seq), resolved)
+    first_ones = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
+    return Heard(facts, sorted(first_ones, key=lambda line: line.statement.message.seq), resolved)
 
 
 def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
