@@ -86,6 +86,22 @@ def test_where_it_is_not_plain_nothing_is_replaced(
     assert replacing_fact(change(sentence), facts, similarities, LIMITS) is None
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence", "is_other"),
+    [
+        ("english", "Everybody at the new firm works with Neovim now.", False),
+        ("english", "These days it's Burren Coaches who pay me for the same work.", True),
+        ("english", "Since Monday I work at Corve.", True),
+        ("german", "Bei der neuen Firma arbeiten jetzt alle mit Neovim.", False),
+        ("german", "Seit gestern arbeite ich bei der Tischlerei Ahlers.", True),
+        ("german", "Ich arbeite jetzt bei Weserwind.", True),
+    ],
+)
+def test_a_new_employer_has_a_name(language: str, sentence: str, is_other: bool) -> None:
+    job = OpenFact("user", "works_at", "Harlan", "I work at Harlan.", THEN, is_functional=True)
+    assert has_value(change(sentence, language), job) is is_other
+
+
 def test_a_spouse_gives_way_to_who_is_called_one() -> None:
     assert replacing_fact(change("I have a new girlfriend now, Eva."), [WIFE], [0.6], LIMITS)
 

@@ -54,6 +54,18 @@ _PLACE = re.compile(
     r"(?<!\w)(?:in|to|at|near|on|into|from|a|al|en|de|del|por|hasta|hacia) (?:the |la |el |los |las )?[A-ZÁÉÍÓÚÑ]"
     r"|(?<!\w)(?:house|flat|apartment|condo|cottage|place|home|bungalow|villa|studio|casa|piso|depa\w*|apartamento)(?!\w)"
 )
+# Whom one works for: a name behind a word for it, or who pays. In German a noun with an article may be any firm.
+_EMPLOYER: Mapping[str, re.Pattern[str]] = {
+    "english": re.compile(
+        r"(?<!\w)(?:at|for|by|join(?:ed|ing)?) (?:the )?[A-Z]"
+        r"|(?<!\w)[A-Z][\w'’-]+ (?:who |that )?(?:pays?|employs?|hired|took me)(?!\w)"
+    ),
+    "german": re.compile(
+        r"(?<!\w)(?:[Bb]ei|[Ff]ür|[Zz]u|[Zz]ur|[Zz]um|[Bb]eim|[Vv]on|[Ii]n)"
+        r"(?: [A-ZÄÖÜ]|(?: (?:der|dem|den|die|einer|einem))? [A-ZÄÖÜ][\w-]+ [A-ZÄÖÜ])"
+        r"|(?<!\w)(?:[Zz]ur|[Zz]um|[Bb]eim) [A-ZÄÖÜ]"
+    ),
+}
 _CODE = re.compile(r"(?=[\w-]*\d)[\w-]{3,}")
 # Predicates whose objects are people.
 _PEOPLE = frozenset(ROLES) | {
@@ -413,6 +425,9 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
         return is_timed or _NUMBER.search(change.sentence) is not None or bool(_days(sentence))
     if fact.predicate == "lives_in" and change.language in SMALL_NOUNS and _PLACE.search(change.sentence) is None:
         # "But it halves my rent" says nothing of where.
+        return False
+    if fact.predicate == "works_at" and (named := _EMPLOYER.get(change.language)) and not named.search(change.sentence):
+        # "At the new firm everybody works with Neovim" says nothing of which.
         return False
     if (kind := _KINDS.get(fact.predicate)) is not None:
         return words[kind].search(sentence) is not None
