@@ -59,6 +59,8 @@ _ONLY_MEANT = re.compile(
     r"(?:i mean|i meant|(?:ich )?mein(?:e|te)?(?: ich)?|digo|quiero decir|我是说|我的意思是)\W*"
 )
 _DAYS = frozenset({"weekday", "date", "relative"})
+# Languages with one word for no and not: a comma behind it says which.
+_NO_IS_NOT = frozenset({"spanish"})
 _STRENGTHS: dict[Where, dict[str, frozenset[Strength]]] = {
     "within": {
         "value": frozenset({"denies", "sorry", "doubts", "retracts", "explicit"}),
@@ -203,6 +205,9 @@ def corrected(
         return None
     allowed = _STRENGTHS[fragment.where]
     value = _value(fragment.text, cues)
+    if fragment.strength == "denies" and not fragment.is_paused and cues.language in _NO_IS_NOT:
+        # `El martes, no el jueves` is as it says first.
+        return None
     if value is not None:
         part = _slot(statement, value, cues) if fragment.strength in allowed["value"] else None
         return None if part is None else _replaced(statement, part, value, fragment, cues)

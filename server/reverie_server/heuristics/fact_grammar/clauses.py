@@ -53,10 +53,13 @@ def is_quoted(sentence: str) -> bool:
 def denied(text: str, plain: str, phrases: Phrases) -> Denied:
     """What the rest of a clause says without its negation. Of several negations the first is taken out.
 
-    What a reason denies is not the clause: `It is cancelled, because no dogs are allowed`.
+    What a reason denies is not the clause: `It is cancelled, because no dogs are allowed`. Nor is what it sets against
+    what it says: `on Tuesday, not on Thursday`.
     """
-    reason = phrases["reason"].search(plain)
+    reason, contrast = phrases["reason"].search(plain), phrases["old"].search(plain)
     limit = reason.start() if reason is not None else len(plain)
+    if contrast is not None and contrast[0].startswith(","):
+        limit = min(limit, contrast.start())
     end = phrases["over_end"].search(plain, 0, limit)
     if end is not None:
         cue = plain[end.start() : end.end()].strip(" ,")
