@@ -192,7 +192,7 @@ def test_lines_of_a_file_are_read() -> None:
         ("chinese", "我妹妹小红来看我了。她不能吃花生。", ("小红", "avoids", "花生")),
         ("chinese", "备用钥匙在蓝色花盆下面。", ("备用钥匙", "located", "蓝色花盆下面")),
     ],
-)  # fmt: skip
+)
 def test_what_sentences_of_other_languages_state(language: str, text: str, expected: tuple[str, str, str]) -> None:
     assert expected in triples(text, language=language)
 
@@ -266,3 +266,61 @@ def test_a_thing_of_somebody_is_not_the_users_thing_of_that_name(text: str, subj
 def test_who_moves_within_days_lives_there(language: str, said: str, home: str | None) -> None:
     found = read_facts([Utterance(said, datetime(2026, 3, 9, tzinfo=UTC))], language)
     assert [fact.object for fact in found if fact.predicate == "lives_in"] == ([home] if home else [])
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "facts"),
+    [
+        # What a statement is set against is not its denial, and no correction.
+        ("english", "I live in York, not in Leeds.", [("lives_in", "York", "Leeds")]),
+        ("german", "Ich wohne in Bonn, nicht in Köln.", [("lives_in", "Bonn", "Köln")]),
+        ("german", "Mein Flug geht um 9:40, nicht um 8:40.", [("when", "um 9:40", "8:40")]),
+        ("german", "Nenn mich Sam, nicht Samuel.", [("name", "Sam", "Samuel")]),
+        ("spanish", "Mi vuelo sale a las 9:40, no a las 8:40.", [("when", "a las 9:40", "8:40")]),
+        ("spanish", "Llámame Sam, no Samuel.", [("name", "Sam", "Samuel")]),
+        ("german", "Ich wohne nicht mehr in Köln.", [("lives_in", "Köln", "Köln")]),
+        # With whom, and where.
+        (
+            "english",
+            "I live with my partner Jonas in Utrecht.",
+            [("partner", "Jonas", None), ("lives_in", "Utrecht", None)],
+        ),
+        (
+            "german",
+            "Ich wohne mit meinem Freund Jonas in Utrecht.",
+            [("partner", "Jonas", None), ("lives_in", "Utrecht", None)],
+        ),
+        (
+            "spanish",
+            "Vivo con mi pareja Jonas en Utrecht.",
+            [("partner", "Jonas", None), ("lives_in", "Utrecht", None)],
+        ),
+        ("english", "I moved out of Jonas's place and into a studio in Delft.", [("lives_in", "Delft", None)]),
+        # One changes one's tools as one does homes and firms.
+        ("english", "I've moved from Vim to VS Code.", [("switched", "VS Code", "Vim")]),
+        ("english", "I moved from Leeds to York.", [("lives_in", "York", "Leeds")]),
+        ("german", "Ich bin von Vim zu VS Code gewechselt.", [("switched", "VS Code", "Vim")]),
+        ("german", "Ich bin von Siemens zu Bosch gewechselt.", [("works_at", "Bosch", "Siemens")]),
+        # Who goes to a school is not employed there.
+        (
+            "english",
+            "My daughter Mia started at Hill Road School.",
+            [("daughter", "Mia", None), ("school", "Hill Road School", None)],
+        ),
+        ("english", "My wife works at Hill Road School.", [("works_at", "Hill Road School", None)]),
+        # When, moved.
+        ("english", "The Orion deadline slipped to 19 April.", [("when", "on 19 April", None)]),
+        ("english", "My glass slipped to the floor.", []),
+        ("german", "Mein Zahnarzttermin wurde auf den 21. verschoben.", [("when", "am 21", None)]),
+        (
+            "german",
+            "Der Zahnarzt hat meinen Termin von Dienstag auf Donnerstag verlegt.",
+            [("when", "Donnerstag", None)],
+        ),
+        ("english", "I changed my number, it's 555 0199 now.", [("phone number", "555 0199", None)]),
+        ("german", "Ich leite jetzt das Projekt Orion.", [("leads", "das Projekt Orion", None)]),
+    ],
+)
+def test_what_people_plainly_say_is_read(language: str, said: str, facts: list[tuple[str, str, str | None]]) -> None:
+    found = read_facts([Utterance(said, datetime(2026, 3, 9, tzinfo=UTC))], language)
+    assert [(each.predicate, each.object, each.change.old_object if each.change else None) for each in found] == facts
