@@ -413,10 +413,10 @@ async def test_what_the_memory_says_in_other_words_enters_no_second_time(
     ada: Nights, said: str, line: str, topic: str
 ) -> None:
     talk = Talk(ada.runtime, owner_key=ADA, agent_id=ada.agent_id)
-    await talk.add([NewMessage("user", said, at=ada.at - timedelta(hours=3))])
-    await talk.say(
-        "And that is all that I have to say of it for today.", "OK.", "Many thanks for listening to me.", "OK."
-    )
+    thanks = "And that is all that I have to say of it for today.", "Many thanks for listening to me."
+    at = ada.at - timedelta(hours=3)
+    for text in (said, *thanks):
+        await talk.add([NewMessage("user", text, at=at), NewMessage("assistant", "OK.", at=at)])
     await ada.runtime.sessions.complete(talk.principal, talk.session_id, "api")
     await read_facts(talk)
     await ada.runtime.consolidation.stages["extraction"].run(

@@ -31,7 +31,6 @@ READ_EVERY_TENANT = {
     "server/reverie_server/app/backups/forget_again.sql": {"agents", "owners", "sessions", "episodes", "memories"},
     "server/reverie_server/episodes/store.sql": {"expired", "to_remake"},
     "server/reverie_server/files/retention.sql": {"keepers"},
-    "server/reverie_server/graph/vectors.sql": {"to_embed"},
     "server/reverie_server/jobs/schedule.sql": {"zones"},
     "server/reverie_server/llm/outcomes.sql": {"totals", "most_calls"},
     "server/reverie_server/search/calibration/store.sql": {"due", "counts"},
