@@ -180,7 +180,7 @@ async def test_what_was_asked_and_not_found_is_shown_looked_for_and_dismissed(
     await sight.visit("overview")
     waiting = sight.page.locator("section", has=sight.page.get_by_role("heading", name="What needs you"))
     assert "lo de los dineros, olvídalo" in await waiting.inner_text()
-    assert "found: Forget that." in await waiting.inner_text()
+    assert "forgotten: Forget that." in await waiting.inner_text()
     link = waiting.get_by_role("listitem").filter(has_text="dineros").get_by_role("link")
     await sight.press(link)
     # The message as it stands in its conversation, an empty form, and no text in the address.
@@ -199,7 +199,7 @@ async def test_what_was_asked_and_not_found_is_shown_looked_for_and_dismissed(
     await sight.send("Dismiss")
     assert "Forget that." not in await sight.text()
     await sight.visit("overview")
-    assert "found: Forget that." not in await sight.text()
+    assert "forgotten: Forget that." not in await sight.text()
     await sight.visit("conversations/web:8")
     assert "lo de los dineros, olvídalo" in await sight.text(".talk")
 
