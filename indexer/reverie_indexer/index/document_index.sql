@@ -11,8 +11,8 @@ GROUP BY document_id ORDER BY document_id;
 
 -- add_chunks: the new passages of a file, from a JSON array, each with the vector that the cache has from the active model
 -- In one statement, so that a chunk is marked as embedded exactly where it gets its vector. The cache is asked by key
--- (LIMIT 1, ORDER BY) and not joined: without statistics the planner would read all of it for every passage. The tenant of
--- a vector is that of a row: on several nodes the rows go to its node alone then, which a LIMIT would prevent.
+-- (ORDER BY keeps that) and not joined: without statistics the planner would read all of it for every passage. The tenant
+-- of a vector is that of a row: on several nodes the rows go to its node alone then, which a LIMIT would prevent.
 WITH added AS (
     INSERT INTO chunks (tenant_id, slice_id, tier, document_id, ordinal, start_line, end_line, char_start, char_end,
                         heading_path, text, context, passage_sha256, terms, term_count, embedded, valid_from)

@@ -19,8 +19,8 @@ WHERE e.created_at < now() - make_interval(days => %(keep_days)s::int)
   AND NOT EXISTS (SELECT FROM chunks c WHERE c.tenant_id = e.tenant_id AND c.passage_sha256 = e.passage_sha256);
 
 -- embed_chunks: give chunks that wait their vectors from the cache; none when the model is not (or no longer) the active one
--- In one statement, so that a chunk is marked exactly where it gets its vector. The cache is asked by key (LIMIT 1, ORDER
--- BY) and not joined: without statistics the planner would read all of it for every chunk. On several nodes the rows go to
+-- In one statement, so that a chunk is marked exactly where it gets its vector. The cache is asked by key (ORDER BY
+-- keeps that) and not joined: without statistics the planner would read all of it for every chunk. On several nodes the rows go to
 -- the tenant's alone, since their tenant is that of a row; a LIMIT would prevent it.
 WITH marked AS (
     UPDATE chunks c SET embedded = true

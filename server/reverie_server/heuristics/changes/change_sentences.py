@@ -61,9 +61,8 @@ _EMPLOYER: Mapping[str, re.Pattern[str]] = {
         r"|(?<!\w)[A-Z][\w'’-]+ (?:who |that )?(?:pays?|employs?|hired|took me)(?!\w)"
     ),
     "german": re.compile(
-        r"(?<!\w)(?:[Bb]ei|[Ff]ür|[Zz]u|[Zz]ur|[Zz]um|[Bb]eim|[Vv]on|[Ii]n)"
-        r"(?: [A-ZÄÖÜ]|(?: (?:der|dem|den|die|einer|einem))? [A-ZÄÖÜ][\w-]+ [A-ZÄÖÜ])"
-        r"|(?<!\w)(?:[Zz]ur|[Zz]um|[Bb]eim) [A-ZÄÖÜ]"
+        r"(?<!\w)(?:[Bb]eim?|[Ff]ür|[Zz]u[rm]?|[Vv]on|[Ii]n)"
+        r"(?: [A-ZÄÖÜ]| (?:der|dem|den|die|einer|einem) [A-ZÄÖÜ][\w-]+ [A-ZÄÖÜ])"
     ),
 }
 _CODE = re.compile(r"(?=[\w-]*\d)[\w-]{3,}")

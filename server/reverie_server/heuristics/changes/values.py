@@ -53,9 +53,10 @@ _KINDS = GENERIC_EVENTS | content_terms(
     " tag abend leute prozent grad seite schritt código clave número precio costo alquiler sueldo cumpleaños clase"
     " reserva mesa habitación hora minuto día noche gente kilómetro grado página paso dólar"
 )
-_NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÁÉÍÓÚÑ][\w'’-]+")
+_NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))(?P<name>[A-ZÁÉÍÓÚÑ][\w'’-]+)")
 # In German any noun has a capital; one without an article behind these is nearly always the name of a place.
 _GERMAN_PLACE = re.compile(r"(?<!\w)(?:[Ii]n|[Nn]ach|[Aa]us) (?P<name>[A-ZÄÖÜ][\w-]+)")
+_NAMES = {"english": _NAME, "spanish": _NAME, "german": _GERMAN_PLACE}
 # A word with a capital within a sentence is a name in these; in German any noun has one, in Chinese no word.
 SMALL_NOUNS = frozenset({"english", "spanish"})
 # Of two amounts of one thing the greater is at most this many times the other.
@@ -110,12 +111,8 @@ def values_of(sentence: str, language: str) -> Values:
         if digits not in taken and not is_year:
             numbers.setdefault(_unit(found), set()).add(digits)
     days = content_terms(" ".join(word for word in _WORD.findall(plain) if month_of(word) or is_weekday(word)))
-    names = frozenset(term for found in _NAME.finditer(sentence) for term in content_terms(found[0])) - days
-    if language == "german":
-        names = (
-            frozenset(term for found in _GERMAN_PLACE.finditer(sentence) for term in content_terms(found["name"]))
-            - days
-        )
+    written = _NAMES[language].finditer(sentence) if language in _NAMES else ()
+    names = frozenset(term for found in written for term in content_terms(found["name"])) - days
     words = frozenset(word for word in content_terms(sentence) - days if len(word) > 1 and not _DIGIT.search(word))
     return Values(
         frozenset(content.days),
@@ -123,7 +120,7 @@ def values_of(sentence: str, language: str) -> Values:
         frozenset(content.times),
         {unit: frozenset(each) for unit, each in numbers.items()},
         words,
-        names if language in (*SMALL_NOUNS, "german") else frozenset(),
+        names,
         scopes_of(sentence),
     )
 

@@ -7,6 +7,7 @@ import re
 from reverie_server.heuristics.fact_grammar import daily
 from reverie_server.heuristics.fact_grammar.han import fits_han, is_han_number
 from reverie_server.heuristics.fact_grammar.terms import content_terms, word_set
+from reverie_server.heuristics.grounding_vocabulary import is_weekday
 from reverie_server.heuristics.simplified import simplified
 
 _EDGES = " \t\n,.;:!?\"'“”„«»()[]、，。！？；：—–-*_"
@@ -223,9 +224,6 @@ def is_vague(text: str) -> bool:
     return not words or all(word.strip(_EDGES) in _VAGUE for word in words) or len(words) > 3 * _MAX_WORDS
 
 
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch")
-
-
 def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
     """Whether an object is what its predicate asks for. `has_capitals`: names in this text have capitals."""
     plain = text.casefold()
@@ -241,7 +239,7 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             is_name = is_upper or (not has_capitals and words <= 3)
             # One moves to York, and to Harbour Care as an employee.
             # Swimming moves to Wednesdays, and nobody else.
-            is_place = is_name and _ORGANISATION.search(plain) is None and _WEEKDAY.fullmatch(plain) is None
+            is_place = is_name and _ORGANISATION.search(plain) is None and not is_weekday(plain)
             return words <= 8 and (is_place or _PLACE_WORDS.match(plain) is not None)
         case "organisation":
             return is_upper and words <= 6 and _ORGANISATION.search(plain) is not None

@@ -109,7 +109,8 @@ def all_roles() -> frozenset[str]:
 
 @cache
 def _phrases(language: str) -> Phrases:
-    return _compiled(language, _table("facts.toml")[language], _table("spoken.toml").get(language, {}))
+    spoken = _table("spoken.toml")
+    return _compiled(language, _table("facts.toml")[language], spoken.get(language, {}), spoken["any"]["macros"])
 
 
 @cache
@@ -117,11 +118,11 @@ def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]) -> Phrases:
+def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any], of_any: Mapping[str, str]) -> Phrases:
     relations = table["relations"]
     roles = sorted([*relations["single"], *relations["many"]], key=len, reverse=True)
     macros: Mapping[str, str] = {"role": f"(?P<role>{'|'.join(map(re.escape, roles))})", **table.get("macros", {})}
-    spoken_macros = {**macros, **spoken.get("macros", {})}
+    spoken_macros = {**of_any, **macros, **spoken.get("macros", {})}
 
     def pattern(text: str, macros: Mapping[str, str] = macros) -> re.Pattern[str]:
         expanded = _expanded(text, macros)
