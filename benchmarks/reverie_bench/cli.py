@@ -248,6 +248,38 @@ def bench_ingest(
     _measure(run_ingest, [options], ingest_content, results)
 
 
+@bench_cli.command("nodes")
+def bench_nodes(
+    nodes_url: Annotated[
+        str, typer.Option(help="An empty database on a coordinator of Citus that has workers; the run fills it.")
+    ],
+    tenants: Annotated[int, typer.Option(min=1, max=1000, help="How many tenants there are.")] = 16,
+    chunks: Annotated[int, typer.Option(min=1, help="How many chunks each tenant has.")] = 200,
+    clients: Annotated[int, typer.Option(min=1, max=100, help="How many ask at once.")] = 8,
+    requests: Annotated[int, typer.Option(min=2, help="Searches, and writes, of a round on each side.")] = 160,
+    rounds: Annotated[int, typer.Option(min=1, help="How often everything is measured, in turns.")] = 5,
+    data: Texts = None,
+    results: Results = RESULTS,
+    seed: int = SEED,
+    database_url: DatabaseUrl = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Search and write on several nodes beside one node: the work of each node, and what crosses between them."""
+    from reverie_bench.nodes.run import NodesOptions, nodes_content, run_nodes
+
+    options = NodesOptions(
+        **_common(data_dir, database_url, *(data or ())),
+        nodes_url=nodes_url,
+        tenants=tenants,
+        chunks=chunks,
+        clients=clients,
+        requests=requests,
+        rounds=rounds,
+        seed=seed,
+    )
+    _measure(run_nodes, [options], nodes_content, results)
+
+
 @bench_cli.command("plots")
 def bench_plots(
     results: Annotated[

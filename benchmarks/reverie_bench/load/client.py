@@ -88,13 +88,13 @@ class _Connection:
         answer = answer_length(self._received)
         if answer is None or len(self._received) < answer[1]:
             return None
-        if answer[0] != 200:
+        if answer[0] // 100 != 2:
             raise SetupError(f"the server answered a request of the load with {answer[0]}")
         return time.perf_counter() - self._sent_at
 
 
 def drive(target: Target, requests: Sequence[bytes], clients: int) -> Load:
-    """Send requests in order over `clients` connections, one at a time on each; SetupError for any answer but 200."""
+    """Send requests in order over `clients` connections, one at a time on each; SetupError for a refusal."""
     seconds: list[float] = []
     waiting = iter(requests)
     with ExitStack() as stack:
