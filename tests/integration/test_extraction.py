@@ -544,7 +544,7 @@ class TestFailuresAndRaces:
                     daily_entry="- my locker is 4711\n- Chose PostgreSQL 18.",
                     memory_update=MEMORY + "\n## Notes\n\n- My locker is 4711.\n",
                 ).content,
-                delay_seconds=0.3,
+                delay_seconds=2.0,
             )
         )
         scripted.script = lambda asked: answers(daily_entry="- my locker is 4711\n- Chose PostgreSQL 18.")

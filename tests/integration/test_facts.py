@@ -19,11 +19,14 @@ from tests.talks import ADA, Talk
 
 from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import Pipeline
+from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
+from reverie_server.app.wiring import assemble
 from reverie_server.browse.expand import ExpandedPassage
 from reverie_server.facts.view import FactFilter
 from reverie_server.forgettable import Selection
 from reverie_server.runtime import Runtime
+from reverie_server.search.request import request_for
 from reverie_server.sessions.model import NewMessage
 
 
@@ -127,6 +130,31 @@ async def test_who_comes_back_after_years_is_known(talk: Talk) -> None:
     await talk.say("car of user = blue.")
     await read_facts(talk)
     assert await holding(talk) == ["Rome", "blue"]
+
+
+async def test_what_begins_on_a_day_to_come_takes_over_on_that_day(runtime: Runtime) -> None:
+    clock = [datetime(2026, 2, 10, 9, tzinfo=UTC)]
+    begins = datetime(2026, 3, 2, tzinfo=UTC)
+    talk = Talk(assemble(runtime.settings, runtime.database, runtime.models, now=lambda: clock[0]))
+    await talk.add([NewMessage("user", "I work at Bosch.", at=clock[0])])
+    clock[0] += timedelta(days=3)
+    await talk.add([NewMessage("user", "I start at Nordwind on 2 March.", at=clock[0])])
+    await read_facts(talk)
+    bosch, nordwind = await rows(talk)
+    assert [bosch["state"], nordwind["state"]] == ["current", "current"]
+    assert bosch["valid_to"] == nordwind["valid_from"] == begins
+    assert (await read_facts(talk)).status == "skipped"
+    grant = await runtime.gate.read(OPERATOR, "wren", ADA)
+    found = (await talk.runtime.search.search(request_for(grant, "Where do I work? Bosch?"))).results
+    assert [result.superseded_by for result in found if "Bosch" in result.text] == [None]
+    # The night says so where nobody talks.
+    clock[0] = begins + timedelta(hours=3)
+    await talk.runtime.consolidation.cron.defer_nightly()
+    await drain(talk.runtime)
+    bosch, nordwind = await rows(talk)
+    assert [bosch["state"], nordwind["state"]] == ["superseded", "current"]
+    assert bosch["superseded_by"] == nordwind["fact_id"]
+    assert (await read_facts(talk)).status == "skipped"
 
 
 async def test_nothing_new_is_nothing_to_do(talk: Talk) -> None:

@@ -17,7 +17,7 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
-from reverie_server.heuristics import echoes, fact_labels, fact_reader, fact_sentences, spoken_sentences
+from reverie_server.heuristics import echoes, fact_labels, fact_reader, fact_sentences, fact_times, spoken_sentences
 from reverie_server.heuristics.changes import (
     change_pairs,
     change_sentences,
@@ -317,6 +317,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.replacing_fact": _replace,
     "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(
         "user", "works_as", text[:256], text, ended=[text[256:512]]
+    ),
+    "reverie_server.heuristics.fact_times.in_its_time": lambda text: fact_times.in_its_time(
+        StatedFact(0, text, text, "user", "works_at", text[-20:], "profile", AT, AT, is_functional=True), text, AT
     ),
     "reverie_server.heuristics.fact_reader.read_facts": _read,
     "reverie_server.heuristics.fact_reader.read_facts:of many": _read_lines,

@@ -119,7 +119,10 @@ def supersede(
     facts = [fact for _, fact in old] + [fact for fact, _ in stated]
     times = [known[number].said_at for number, _ in old] + [message.at for _, message in stated]
     timed = [_timed(number, fact, at) for number, (fact, at) in enumerate(zip(facts, times, strict=True))]
-    closed = {closure.old: closure for closure in resolve(timed).closures}
+    # What is to come ends nothing of a file before it comes.
+    now = max((message.at for _, message in stated), default=_EARLY)
+    planned = {number for number, fact in enumerate(facts) if fact.valid_from > now}
+    closed = {closure.old: closure for closure in resolve(timed).closures if closure.new not in planned}
     lined = {id(fact) for line in lines for fact in line.facts}
     lines = list(lines)
     outdated: dict[str, set[str]] = {}

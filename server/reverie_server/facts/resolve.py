@@ -7,7 +7,7 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reverie_server.facts.model import ClosedBy, FactState, Operation
@@ -79,8 +79,14 @@ class Resolution:
 
 def resolve(known: Sequence[Known], decided_pairs: Collection[Pair], now: datetime) -> Resolution:
     """What holds of facts at `now`. A pair that a person decided on is no contradiction any more."""
-    by_words = superseding.resolve([timed for fact in known for timed in _timed(fact)])
-    closures = {closure.old: closure for closure in by_words.closures}
+    fallen_through = _fallen_through(known)
+    timed = [
+        replace(each, is_closed=True) if fact.fact_id in fallen_through else each
+        for fact in known
+        for each in _timed(fact)
+    ]
+    by_words = superseding.resolve(timed)
+    closures = {closure.old: closure for closure in by_words.closures} | fallen_through
     by_model = _closed_by_model(known)
     states = {fact.fact_id: _state(fact, closures.get(fact.fact_id), by_model, now) for fact in known}
     holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
@@ -110,6 +116,29 @@ def _timed(fact: Known) -> list[TimedFact]:
 def _counts_from(said: Said) -> datetime:
     """What is said of a later time counts from then on; what is said of an earlier one, since it was said."""
     return max(said.said_at, said.valid_from)
+
+
+def _fallen_through(known: Sequence[Known]) -> dict[int, Closure]:
+    """What was said of a later time and taken back before it came, each closed at that time: it never held."""
+    planned = {}
+    for fact in known:
+        newest = max(fact.said, key=_counts_from, default=None)
+        if newest is not None and newest.valid_from > newest.said_at:
+            planned[fact.fact_id] = newest
+    if not planned:
+        return {}
+    by_id = {fact.fact_id: fact for fact in known}
+    as_said = [
+        replace(each, at=said.said_at) for fact in known for said, each in zip(fact.said, _timed(fact), strict=True)
+    ]
+    return {
+        closure.old: Closure(closure.old, closure.new, said.valid_from)
+        for closure in superseding.resolve(as_said).closures
+        if (said := planned.get(closure.old)) is not None
+        and closure.at < said.valid_from
+        and closure.new is not None
+        and by_id[closure.new].change is not None
+    }
 
 
 def _closed_by_model(known: Sequence[Known]) -> dict[int, Closure]:
@@ -150,7 +179,8 @@ def _state(fact: Known, by_words: Closure | None, by_model: Mapping[int, Closure
         is_over = newest.valid_to is not None and newest.valid_to <= now
         return State("superseded" if is_over else "current", newest.said_at, valid_from, newest.valid_to)
     closure, closed_by = min(still, key=lambda each: each[0].at)
-    by_now: FactState = "superseded" if closure.at <= now else "current"
+    # What was taken back before it began has never held.
+    by_now: FactState = "superseded" if closure.at <= max(now, valid_from) else "current"
     return State(by_now, newest.said_at, valid_from, max(closure.at, valid_from), closure.new, closed_by)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from reverie_indexer.database.database import Slice
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import fact_index
 from reverie_indexer.model import Passage, Place
@@ -48,6 +48,13 @@ class Indexing:
 
     rules: Rules
     model_id: int | None
+
+
+async def has_ended(connection: Connection, tenant_id: str, slice_id: int, at: datetime) -> bool:
+    """Whether a fact of a slice has come to the end that was said of it, so that its facts are to be settled anew."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "at": at}
+    row = await (await connection.execute(SQL["has_ended"], params)).fetchone()
+    return row is not None and bool(row["has_ended"])
 
 
 async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexing) -> Settled:

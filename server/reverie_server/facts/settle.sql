@@ -72,3 +72,7 @@ WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.fact_id = 
 SELECT chunk_id, ordinal FROM chunks
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND tier = 'fact' AND chunk_id = ANY(%(chunk_ids)s::bigint[])
 ORDER BY ordinal;
+
+-- has_ended: whether a fact of a slice that counts as one that holds has come to its end
+SELECT EXISTS (SELECT FROM facts f WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
+               AND f.state = 'current' AND f.valid_to <= %(at)s AND f.closed_by IS DISTINCT FROM 'person') AS has_ended;

@@ -31,7 +31,7 @@ from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.meaning import changes_by_meaning
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import ReadFacts, read_all
-from reverie_server.facts.settle import Indexing, Settled, passage_of, settle
+from reverie_server.facts.settle import Indexing, Settled, has_ended, passage_of, settle
 from reverie_server.facts.sources import acquaintances, due_documents, due_sessions
 from reverie_server.facts.store import FactSlice
 from reverie_server.facts.unread import Round, Unread
@@ -69,9 +69,10 @@ class _Seen:
     documents: Sequence[DueDocument]
     acquaintances: Sequence[Acquaintance]
     tombstones: object
+    has_ended: bool
 
     @property
-    def is_empty(self) -> bool:
+    def is_read(self) -> bool:
         return not self.sessions and not self.documents
 
     @property
@@ -123,9 +124,10 @@ class Facts:
         return Outcome("completed", reason, method, asked.fallback)
 
     async def _round(self, grant: Grant, place: Place, tally: _Tally) -> bool:
-        """Read a page of what is due; False where nothing is."""
+        """Read a page of what is due, and say what holds by now; False where nothing is due and nothing has ended."""
         seen = await self._look(grant, place)
-        if seen is None or seen.is_empty:
+        # Facts of which only time goes on are settled once.
+        if seen is None or (seen.is_read and (tally.rounds > 0 or not seen.has_ended)):
             return False
         settings = grant.settings
         arguments = (seen.sessions, seen.documents, settings.language, ZoneInfo(settings.time_zone))
@@ -163,9 +165,10 @@ class Facts:
             documents = await due_documents(connection, place.tenant_id, slice_ids[0])
             people = await acquaintances(connection, place.tenant_id, slice_ids[0]) if sessions or documents else []
             mark = await tombstone_mark(connection, place.tenant_id, slice_ids)
+            ended = await has_ended(connection, place.tenant_id, slice_ids[0], self._dependencies.now())
         if grant.settings.skip_cron_conversations:
             sessions = [session.unread() if is_of_cron(session.session_id) else session for session in sessions]
-        return _Seen(sessions, documents, people, mark)
+        return _Seen(sessions, documents, people, mark, ended)
 
     async def _store(
         self, facts: FactSlice, seen: _Seen, readings: Sequence[Sequence[Reading]], unread: Sequence[Unread]

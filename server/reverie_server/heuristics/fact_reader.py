@@ -32,6 +32,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
+from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request, with_named
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
@@ -338,7 +339,7 @@ def _add(
         count += 1
         reader.facts.append(
             replace(
-                fact,
+                in_its_time(fact, sentence, utterance.said_at, needs_year=utterance.speaker == "file"),
                 utterance=index,
                 sentence=sentence,
                 said_at=utterance.said_at,

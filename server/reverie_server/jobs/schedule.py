@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import structlog
+from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
 from reverie_server.jobs.defer import defer_many
-from reverie_server.jobs.model import Work
+from reverie_server.jobs.model import Stage, Work
 from reverie_server.jobs.nights_due import NIGHTLY_HOUR, nightly_days, nightly_start
 
 SQL = Queries(__file__)
@@ -36,6 +37,10 @@ class NightlyDefaults:
     hour: int = NIGHTLY_HOUR
 
 
+def _work(stage: Stage, row: DictRow) -> Work:
+    return Work(stage, row["tenant_id"], row["agent_id"], row["owner_key"], trigger="cron")
+
+
 class Cron:
     """Starts the scheduled work of all tenants. `now` gives the time, with its zone."""
 
@@ -57,10 +62,11 @@ class Cron:
         a slice is marked in the transaction that defers its job.
         """
         params: dict[str, Any] = {**asdict(self._defaults), "limit": PAGE}
+        now = self._now()
         rows = await self._database.maintenance_query(SQL["zones"], params)
-        days = nightly_days(self._now(), [row["zone"] for row in rows], self._defaults.hour)
+        days = nightly_days(now, [row["zone"] for row in rows], self._defaults.hour)
         begun = [nightly_start(day, zone, self._defaults.hour) for zone, day in days.items()]
-        params |= {"zones": list(days), "days": list(days.values()), "begun": begun}
+        params |= {"zones": list(days), "days": list(days.values()), "begun": begun, "now": now}
         return await self._defer("emergence", params) + await self._defer("compaction", params)
 
     async def _defer(self, stage: Nightly, params: dict[str, Any]) -> int:
@@ -68,11 +74,9 @@ class Cron:
         while seen == PAGE:
             async with self._database.maintenance() as connection:
                 rows = await (await connection.execute(SQL[stage], params)).fetchall()
-                works = [
-                    Work(stage, row["tenant_id"], row["agent_id"], row["owner_key"], trigger="cron")
-                    for row in rows
-                    if row["is_due"]
-                ]
+                works = [_work(stage, row) for row in rows if row["is_due"]]
+                # Before the night is looked at what was to begin has begun.
+                await defer_many(connection, [_work("facts", row) for row in rows if row.get("has_ended")])
                 await defer_many(connection, works)
             seen = len(rows)
             deferred += len(works)

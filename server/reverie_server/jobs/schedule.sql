@@ -2,7 +2,8 @@
 SELECT DISTINCT coalesce(settings ->> 'time_zone', %(time_zone)s) AS zone FROM agents ORDER BY zone;
 
 -- emergence: slices with memory whose night has begun, now marked as begun; of one that was never looked at the first
--- night is the one that began after its first file was there
+-- night is the one that began after its first file was there. `has_ended`: a fact of it that counts as one that holds has
+-- come to its end
 WITH due AS (
     SELECT l.tenant_id, l.slice_id, l.agent_id, l.owner_key, z.day, s.nightly_on IS NOT NULL OR EXISTS (
                SELECT FROM documents d
@@ -24,7 +25,10 @@ WITH due AS (
     WHERE stages.nightly_on IS NULL OR stages.nightly_on < excluded.nightly_on
     RETURNING tenant_id, slice_id
 )
-SELECT d.tenant_id, d.agent_id, d.owner_key, d.is_due AND m.slice_id IS NOT NULL AS is_due
+SELECT d.tenant_id, d.agent_id, d.owner_key, d.is_due AND m.slice_id IS NOT NULL AS is_due,
+       m.slice_id IS NOT NULL AND EXISTS (
+           SELECT FROM facts f WHERE f.tenant_id = d.tenant_id AND f.slice_id = d.slice_id
+             AND f.state = 'current' AND f.valid_to <= %(now)s AND f.closed_by IS DISTINCT FROM 'person') AS has_ended
 FROM due d LEFT JOIN marked m USING (tenant_id, slice_id)
 ORDER BY d.tenant_id, d.slice_id;
 

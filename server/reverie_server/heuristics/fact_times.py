@@ -1,0 +1,160 @@
+"""From when on a fact holds, and until when, where its sentence names a day that is still to come. Pure.
+
+"I start at Nordwind on 2 March" closes nothing before that day, and "I'm in Oslo until June" holds no longer than that.
+What is said of a day that is past counts since it was said: since when it holds is for the words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from functools import cache
+
+from babel.dates import get_day_names, get_month_names
+
+from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of
+from reverie_server.heuristics.grounding_words import content_of
+from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.stated_fact import StatedFact
+
+# What is farther ahead is no plan of one's days.
+_FARTHEST = timedelta(days=400)
+_LOCALES = ("en", "de", "es")
+_BEGINS = (
+    r"from|as (?:of|from)|starting(?: on| from)?|starts?(?: on)?|beginning(?: on)?|begins?(?: on)?|on|in"
+    r"|effective(?: from| on)?|ab(?: dem)?|am|im|zum|vom|a partir del?|(?<!desde )el|en"
+)
+_ENDS = r"until|till|bis(?: zum)?|hasta(?: el)?"
+_BEFORE_DATE = r"(?:(?:the|this|next|this coming|diese[nmr]|nächste[nmr]|kommende[nmr]|el|próximo|este) )*+"
+_AHEAD = {"tomorrow": 1, "morgen": 1, "übermorgen": 2, "mañana": 1, "pasado mañana": 2, "明天": 1, "后天": 2, "後天": 2}
+# A verb of what is over: the day is one that was.
+_OVER = re.compile(
+    r"(?<!\w)(?:\w{2,20}ed|was|were|did|had|began|left|got|took|went|became|bought|sold"
+    r"|war(?:en)?|hatten?|wurden?|zog(?:en)?|fing(?:en)?|ging(?:en)?|begann(?:en)?|kam(?:en)?|\w{2,20}ierten?"
+    r"|(?:\w{1,10})?ge\w{2,16}(?:t|en)|\w{2,20}(?:é|ó|aron|ieron|aba|aban|ía|ían))(?!\w)|[了过過]"
+)
+# Other parts of a sentence have times of their own.
+_CLAUSE = re.compile(r"[,;:!?。，；！？] ?|[.](?= |$)(?<!\d\.)| [–—-] | (?:and|but|so|und|aber|y|pero) ")
+_HAN_DAY = re.compile(
+    r"(?P<until>到)?(?:(?P<ahead>[明后後]天)|(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})[日号號])?)(?P<from>起|开始|開始)?(?P<end>为止|為止)?"
+)
+# What has a day itself, as its value or by the day of the week, and what was one's before.
+_OF_DAYS = frozenset({"when", "until", "booked", "plans", "birthday", "born", "since", "habit", "left", "ended"})
+
+
+def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_year: bool = False) -> StatedFact:
+    """The fact with the time in which it holds, where its part of the sentence names a day that is to come.
+
+    What `needs_year` may be read long after it was written. Takes time linear in the sentence.
+    """
+    if fact.predicate in _OF_DAYS or not fact.is_functional or _has_day(fact.object):
+        return fact
+    clause = _clause_of(aligned(sentence), aligned(fact.object))
+    if clause is None or _OVER.search(clause):
+        return fact
+    for is_end, has_year, day in _days(clause, said_at.date()):
+        if needs_year and not has_year:
+            continue
+        if not said_at.date() < day <= said_at.date() + _FARTHEST:
+            continue
+        at = datetime.combine(day, time(), said_at.tzinfo)
+        return replace(fact, valid_to=at) if is_end else replace(fact, valid_from=at)
+    return fact
+
+
+def _clause_of(plain: str, object_: str) -> str | None:
+    """The part of a sentence that has the object, with a day that stands alone before it."""
+    before = ""
+    at = 0
+    for end in [*(found.span() for found in _CLAUSE.finditer(plain)), (len(plain), len(plain))]:
+        part = plain[at : end[0]]
+        if object_ in part:
+            return f"{before}{part}"
+        before = f"{part} " if _pattern().fullmatch(part.strip()) else ""
+        at = end[1]
+    return None
+
+
+def _has_day(text: str) -> bool:
+    content = content_of(text)
+    return bool(content.days or content.weekdays or content.months)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """A day as one says when something begins or ends."""
+    months, days = (
+        "|".join(sorted({re.escape(str(name).casefold()) for found in names for name in found.values()}, key=len)[::-1])
+        for names in (
+            [get_month_names("wide", "format", locale) for locale in _LOCALES],
+            [get_day_names("wide", "format", locale) for locale in _LOCALES],
+        )
+    )
+    day = (
+        rf"(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?+ (?:of |de )?+)?+(?P<month>{months})"
+        r"(?: (?:the )?+(?P<day_after>\d{1,2})(?:st|nd|rd|th)?+(?!\d))?+(?:,? (?:de )?+(?P<year>20\d\d))?+"
+    )
+    ahead = "|".join(sorted(_AHEAD, key=len, reverse=True))
+    return re.compile(
+        rf"(?<!\w)(?:(?P<end>{_ENDS})|(?P<begin>{_BEGINS})) {_BEFORE_DATE}"
+        rf"(?:{day}|(?P<weekday>{days})|(?P<iso>20\d\d-\d\d-\d\d)|(?P<ahead>{ahead}))(?!\w)"
+        # `From Monday to Friday` is every week, `in March Street` is a place.
+        r"(?! (?:to|through|bis|a|hasta|until|till|street|st|road|rd|avenue|lane|square)(?!\w))"
+    )
+
+
+def _days(clause: str, today: date) -> Iterator[tuple[bool, bool, date]]:
+    """The days of a part of a sentence, each with whether something ends then (from the day after it on), and whether
+    it has its year."""
+    for found in _pattern().finditer(clause):
+        is_end = found["end"] is not None
+        if (day := _day_of(found, today)) is not None:
+            is_whole_month = found["month"] and not (found["day"] or found["day_after"])
+            has_year = bool(found["year"] or found["iso"])
+            yield is_end, has_year, day + timedelta(days=1) if is_end and not is_whole_month else day
+    for found in _HAN_DAY.finditer(clause):
+        is_end = bool(found["until"] or found["end"])
+        if not (is_end or found["from"]):
+            continue
+        if found["ahead"]:
+            day = today + timedelta(days=_AHEAD[found["ahead"]])
+        else:
+            nearest = _nearest(int(found["m"]), int(found["d"] or 1), today)
+            if nearest is None:
+                continue
+            day = nearest
+        yield is_end, False, day + timedelta(days=1) if is_end and (found["d"] or found["ahead"]) else day
+
+
+def _day_of(found: re.Match[str], today: date) -> date | None:
+    if found["iso"]:
+        return _date(*map(int, found["iso"].split("-")))
+    if found["ahead"]:
+        return today + timedelta(days=_AHEAD[found["ahead"]])
+    if found["weekday"]:
+        return today + timedelta(days=(_weekday(found["weekday"]) - today.weekday() - 1) % 7 + 1)
+    month = month_of(found["month"])
+    day = int(found["day"] or found["day_after"] or 1)
+    assert month is not None
+    return _date(int(found["year"]), month, day) if found["year"] else _nearest(month, day, today)
+
+
+def _weekday(name: str) -> int:
+    assert is_weekday(name)
+    [day] = content_of(name).weekdays
+    return day
+
+
+def _nearest(month: int, day: int, today: date) -> date | None:
+    """The day of that name that is nearest."""
+    around = [_date(year, month, day) for year in (today.year - 1, today.year, today.year + 1)]
+    return min((each for each in around if each), key=lambda each: abs(each - today), default=None)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

@@ -1,0 +1,133 @@
+"""From when on a fact holds, and until when, as its sentence says; and what that closes, and when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reverie_server.facts.resolve import Known, Resolution, Said, resolve
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import StatedFact, Utterance
+
+# A Tuesday.
+SAID = datetime(2026, 2, 10, 10, tzinfo=UTC)
+
+
+def of(text: str, language: str, predicate: str) -> StatedFact:
+    """The fact of that predicate that a sentence states."""
+    [found] = [fact for fact in read_facts([Utterance(text, SAID)], language) if fact.predicate == predicate]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "predicate", "begins"),
+    [
+        ("english", "I start at Nordwind on 2 March.", "works_at", "2026-03-02"),
+        ("english", "I'm starting at Nordwind on March 2nd.", "works_at", "2026-03-02"),
+        ("english", "From 1 April, I work for Nordwind.", "works_at", "2026-04-01"),
+        ("english", "I start at Nordwind on Monday.", "works_at", "2026-02-16"),
+        ("english", "I start at Nordwind on Tuesday.", "works_at", "2026-02-17"),
+        ("english", "From Monday my boss is Carla Stein.", "boss", "2026-02-16"),
+        ("english", "From 4 January 2027 I work for Nordwind.", "works_at", "2027-01-04"),
+        ("german", "Ab 1. März arbeite ich bei Nordwind.", "works_at", "2026-03-01"),
+        ("german", "Ich fange am 2. März bei Nordwind an.", "works_at", "2026-03-02"),
+        ("german", "Ab Montag arbeite ich bei Nordwind.", "works_at", "2026-02-16"),
+        ("spanish", "El lunes empiezo a trabajar en Nordwind.", "works_at", "2026-02-16"),
+        ("chinese", "从3月2号起我在北风公司上班。", "works_at", "2026-03-02"),
+    ],
+)
+def test_what_begins_on_a_day_to_come_holds_from_then_on(language: str, text: str, predicate: str, begins: str) -> None:
+    assert of(text, language, predicate).valid_from == datetime.fromisoformat(begins).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "predicate"),
+    [
+        ("english", "I started at Nordwind on 2 March.", "works_at"),
+        ("english", "I've worked at Nordwind since March.", "works_at"),
+        ("english", "I work at Nordwind from Monday to Friday.", "works_at"),
+        ("english", "I work at Nordwind in March Street.", "works_at"),
+        ("english", "I live in Leeds, on Monday I go to Oslo.", "lives_in"),
+        ("english", "I live in Leeds and on Monday I go to Oslo.", "lives_in"),
+        ("english", "I work at Nordwind.", "works_at"),
+        ("german", "Seit Januar arbeite ich bei Nordwind.", "works_at"),
+        ("spanish", "Desde el lunes trabajo en Nordwind.", "works_at"),
+    ],
+)
+def test_what_holds_already_holds_since_it_was_said(language: str, text: str, predicate: str) -> None:
+    found = of(text, language, predicate)
+    assert (found.valid_from, found.valid_to) == (SAID, None)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "predicate", "ends"),
+    [
+        ("english", "I live in Oslo until June.", "lives_in", "2026-06-01"),
+        ("english", "My boss is Carla until 3 June.", "boss", "2026-06-04"),
+        ("chinese", "我在北风公司上班到6月为止。", "works_at", "2026-06-01"),
+    ],
+)
+def test_what_is_said_to_end_holds_until_then(language: str, text: str, predicate: str, ends: str) -> None:
+    assert of(text, language, predicate).valid_to == datetime.fromisoformat(ends).replace(tzinfo=UTC)
+
+
+def test_a_file_is_read_long_after_it_was_written_and_wants_the_year() -> None:
+    def begins(text: str) -> datetime:
+        [fact] = read_facts([Utterance(text, SAID, "file")], "english")
+        return fact.valid_from
+
+    assert begins("I start at Nordwind on 2 March.") == SAID
+    assert begins("I start at Nordwind on 2 March 2026.") == BEGINS
+
+
+def resolved(*said: tuple[str, int], on: datetime) -> tuple[dict[str, str], Resolution]:
+    """The states of facts by their objects, of sentences that were said some days after SAID each."""
+    utterances = [Utterance(text, SAID + timedelta(days=days)) for text, days in said]
+    facts = read_facts(utterances, "english")
+    known = [
+        Known(
+            fact_id=number,
+            subject=fact.subject,
+            predicate=fact.predicate,
+            object=fact.object,
+            text=fact.text,
+            category=fact.category,
+            confidence=fact.confidence,
+            is_functional=fact.is_functional,
+            is_request=fact.is_request,
+            about_user=fact.about_user,
+            change=fact.change,
+            said=(Said(fact.said_at, fact.valid_from, fact.valid_to),),
+        )
+        for number, fact in enumerate(facts, 1)
+    ]
+    resolution = resolve(known, (), on)
+    return {fact.object: resolution.states[number].state for number, fact in enumerate(facts, 1)}, resolution
+
+
+NOW_AND_THEN = (("I work at Bosch.", 0), ("I start at Nordwind on 2 March.", 5))
+BEGINS = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def test_what_is_to_come_closes_nothing_before_it_comes() -> None:
+    before, resolution = resolved(*NOW_AND_THEN, on=BEGINS - timedelta(hours=1))
+    assert before == {"Bosch": "current", "Nordwind": "current"}
+    assert resolution.states[1].valid_to == resolution.states[2].valid_from == BEGINS
+    assert not resolution.contradictions
+    after, _ = resolved(*NOW_AND_THEN, on=BEGINS)
+    assert after == {"Bosch": "superseded", "Nordwind": "current"}
+
+
+def test_what_holds_may_be_said_again_before_something_else_comes() -> None:
+    said = (*NOW_AND_THEN, ("I work at Bosch.", 9))
+    assert resolved(*said, on=BEGINS)[0] == {"Bosch": "superseded", "Nordwind": "current"}
+
+
+def test_what_was_taken_back_before_it_came_never_held() -> None:
+    said = (*NOW_AND_THEN, ("I no longer work at Nordwind.", 9))
+    for on in (SAID + timedelta(days=10), BEGINS + timedelta(days=10)):
+        states, resolution = resolved(*said, on=on)
+        assert states["Bosch"] == "current", on
+        planned = resolution.states[2]
+        assert (planned.state, planned.valid_from, planned.valid_to) == ("superseded", BEGINS, BEGINS)
