@@ -240,3 +240,11 @@ def test_the_phrases_compile() -> None:
     assert {language: bool(found.verbs) for language, found in all_phrases().items()} == dict.fromkeys(
         ("english", "german", "spanish", "french"), True
     )
+
+
+def test_what_begins_on_a_day_to_come_holds_from_then_on() -> None:
+    texts = ("Ada lives in Lisbon.", "Ada works at Acme Corp.", "Ada works on Reverie from 1 June.")
+    _, relations = extract([message(n, t) for n, t in enumerate(texts, 1)], (), with_speaker=True)
+    held = {f"{r.source} {r.name} {r.target}": r.since for r in relations}
+    assert held["ada based_at acme-corp"] == datetime(2026, 4, 2, tzinfo=UTC)
+    assert held["ada works_on reverie"] == datetime(2026, 6, 1, tzinfo=UTC)

@@ -19,6 +19,7 @@ from reverie_server.graph.names import external_id_of, name_key
 from reverie_server.graph.people import NAMED, OWN_NAME, SPEAKER, STATED, CurrentFact, People
 from reverie_server.graph.phrases import all_phrases
 from reverie_server.heuristics.cues import Cues, cues_of, folded
+from reverie_server.heuristics.fact_times import time_to_come
 from reverie_server.heuristics.salience import asks, sentences
 from reverie_server.sessions.model import Message
 from reverie_server.text.graph_terms import EntityType, RelationName
@@ -362,11 +363,12 @@ class _Reader:
         for entity in (one, other):
             self.hear(entity, message.seq)
         since = _SINCE.search(source.sentence)
-        began = None if ended else parse_instant(since[1] if since else None) or message.at
+        begins, until = time_to_come(source.sentence, other.name, message.at)
+        began = None if ended else parse_instant(since[1] if since else None) or begins or message.at
         key = (one.external_id, name, other.external_id, message.seq)
         self._relations.pop(key, None)
         self._relations[key] = StatedRelation(
-            *key[:3], STATED, (message.seq,), message.at, began, message.at if ended else None
+            *key[:3], STATED, (message.seq,), message.at, began, message.at if ended else until
         )
         fact = CurrentFact(one.external_id, name, other.external_id)
         if ended:

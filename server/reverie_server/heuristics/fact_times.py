@@ -51,17 +51,25 @@ def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_yea
     """
     if fact.predicate in _OF_DAYS or not fact.is_functional or _has_day(fact.object):
         return fact
-    clause = _clause_of(aligned(sentence), aligned(fact.object))
+    begins, ends = time_to_come(sentence, fact.object, said_at, needs_year=needs_year)
+    return replace(fact, valid_from=begins or fact.valid_from, valid_to=ends or fact.valid_to)
+
+
+def time_to_come(
+    sentence: str, of: str, said_at: datetime, *, needs_year: bool = False
+) -> tuple[datetime | None, datetime | None]:
+    """When something begins, and when it ends, by the first day to come in the part of a sentence that names it (`of`).
+
+    None where no such day is named. Takes time linear in the sentence.
+    """
+    clause = _clause_of(aligned(sentence), aligned(of))
     if clause is None or _OVER.search(clause):
-        return fact
+        return None, None
     for is_end, has_year, day in _days(clause, said_at.date()):
-        if needs_year and not has_year:
-            continue
-        if not said_at.date() < day <= said_at.date() + _FARTHEST:
-            continue
-        at = datetime.combine(day, time(), said_at.tzinfo)
-        return replace(fact, valid_to=at) if is_end else replace(fact, valid_from=at)
-    return fact
+        if (has_year or not needs_year) and said_at.date() < day <= said_at.date() + _FARTHEST:
+            at = datetime.combine(day, time(), said_at.tzinfo)
+            return (None, at) if is_end else (at, None)
+    return None, None
 
 
 def _clause_of(plain: str, object_: str) -> str | None:
