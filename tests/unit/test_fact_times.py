@@ -30,6 +30,12 @@ def of(text: str, language: str, predicate: str) -> StatedFact:
         ("english", "I start at Nordwind on Tuesday.", "works_at", "2026-02-17"),
         ("english", "From Monday my boss is Carla Stein.", "boss", "2026-02-16"),
         ("english", "From 4 January 2027 I work for Nordwind.", "works_at", "2027-01-04"),
+        ("english", "I start at Nordwind in two weeks.", "works_at", "2026-02-24"),
+        ("english", "From next month my boss is Carla Stein.", "boss", "2026-03-01"),
+        ("english", "I start at Nordwind next week.", "works_at", "2026-02-16"),
+        ("german", "Ab nächster Woche arbeite ich bei Nordwind.", "works_at", "2026-02-16"),
+        ("german", "Ab nächstem Monat ist Carla Stein meine Chefin.", "boss", "2026-03-01"),
+        ("spanish", "El mes que viene empiezo a trabajar en Nordwind.", "works_at", "2026-03-01"),
         ("german", "Ab 1. März arbeite ich bei Nordwind.", "works_at", "2026-03-01"),
         ("german", "Ich fange am 2. März bei Nordwind an.", "works_at", "2026-03-02"),
         ("german", "Ab Montag arbeite ich bei Nordwind.", "works_at", "2026-02-16"),
@@ -104,6 +110,21 @@ def resolved(*said: tuple[str, int], on: datetime) -> tuple[dict[str, str], Reso
     ]
     resolution = resolve(known, (), on)
     return {fact.object: resolution.states[number].state for number, fact in enumerate(facts, 1)}, resolution
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "object_"),
+    [
+        ("english", "I start at Nordwind next month.", "Nordwind"),
+        ("english", "The rent is 900 euros from April.", "900 euros"),
+        ("english", "The code is 4711 until Friday.", "4711"),
+        ("german", "Ab nächster Woche arbeite ich bei Nordwind.", "Nordwind"),
+        ("english", "My favourite month is May.", "May"),
+        ("english", "My exam is on 3 June.", "on 3 June"),
+    ],
+)
+def test_the_time_is_no_part_of_what_something_is(language: str, text: str, object_: str) -> None:
+    assert [fact.object for fact in read_facts([Utterance(text, SAID)], language)] == [object_]
 
 
 NOW_AND_THEN = (("I work at Bosch.", 0), ("I start at Nordwind on 2 March.", 5))

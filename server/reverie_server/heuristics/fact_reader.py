@@ -331,7 +331,8 @@ def _add(
 ) -> None:
     seen: set[tuple[str, str, str]] = set()
     count = 0
-    for fact in found:
+    for stated in found:
+        fact = in_its_time(stated, sentence, utterance.said_at, needs_year=utterance.speaker == "file")
         key = _key(fact)
         if key in seen:
             continue
@@ -339,7 +340,7 @@ def _add(
         count += 1
         reader.facts.append(
             replace(
-                in_its_time(fact, sentence, utterance.said_at, needs_year=utterance.speaker == "file"),
+                fact,
                 utterance=index,
                 sentence=sentence,
                 said_at=utterance.said_at,

@@ -14,13 +14,14 @@ from functools import cache
 
 from babel.dates import get_day_names, get_month_names
 
-from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of
+from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of, number_words
 from reverie_server.heuristics.grounding_words import content_of
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import StatedFact
 
 # What is farther ahead is no plan of one's days.
 _FARTHEST = timedelta(days=400)
+_MOST_AHEAD = 400
 _LOCALES = ("en", "de", "es")
 _BEGINS = (
     r"from|as (?:of|from)|starting(?: on| from)?|starts?(?: on)?|beginning(?: on)?|begins?(?: on)?|on|in"
@@ -29,6 +30,24 @@ _BEGINS = (
 _ENDS = r"until|till|bis(?: zum)?|hasta(?: el)?"
 _BEFORE_DATE = r"(?:(?:the|this|next|this coming|diese[nmr]|nächste[nmr]|kommende[nmr]|el|próximo|este) )*+"
 _AHEAD = {"tomorrow": 1, "morgen": 1, "übermorgen": 2, "mañana": 1, "pasado mañana": 2, "明天": 1, "后天": 2, "後天": 2}
+# By the unit that they name: `week` and `month` next to come, and so many days, weeks and months on.
+_NEXT = re.compile(
+    r"(?<!\w)(?:next|nächste[nmrs]?|kommende[nmrs]?|(?:la|el) próxim[oa])"
+    r" (?P<unit>week|month|year|woche|monat|jahr|semana|mes|año)(?!\w)"
+    r"|(?<!\w)(?:la|el) (?P<coming>semana|mes|año) (?:que viene|próxim[oa])(?!\w)"
+    r"|(?<!\w)(?:in|en|dentro de) (?P<number>\w{1,10})"
+    r" (?P<units>days?|weeks?|months?|tag(?:en)?|wochen?|monat(?:en)?|d[ií]as?|semanas?|mes(?:es)?)(?!\w)"
+    r"|下(?:个|個)?(?P<han>[周週月]|星期|礼拜|禮拜)(?P<weekday>[一二三四五六日天])?|明(?P<han_year>年)"
+)
+_MARKER = re.compile(rf"(?<!\w)(?:{_BEGINS}|{_ENDS}) $")
+_UNITS = {
+    "day": ("day", "tag", "dia", "día"),
+    "week": ("week", "woche", "semana", "周", "週", "星期", "礼拜", "禮拜"),
+    "month": ("month", "monat", "mes", "月"),
+    "year": ("year", "jahr", "año", "年"),
+}
+_ONE = frozenset({"a", "an", "einem", "einer", "un", "una"})
+_HAN_WEEKDAYS = "一二三四五六日"
 # A verb of what is over: the day is one that was.
 _OVER = re.compile(
     r"(?<!\w)(?:\w{2,20}ed|was|were|did|had|began|left|got|took|went|became|bought|sold"
@@ -49,10 +68,24 @@ def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_yea
 
     What `needs_year` may be read long after it was written. Takes time linear in the sentence.
     """
-    if fact.predicate in _OF_DAYS or not fact.is_functional or _has_day(fact.object):
+    if fact.predicate in _OF_DAYS or not fact.is_functional:
         return fact
-    begins, ends = time_to_come(sentence, fact.object, said_at, needs_year=needs_year)
-    return replace(fact, valid_from=begins or fact.valid_from, valid_to=ends or fact.valid_to)
+    object_ = _without_time(fact.object)
+    if _has_day(object_):
+        return fact
+    begins, ends = time_to_come(sentence, object_, said_at, needs_year=needs_year)
+    return replace(fact, object=object_, valid_from=begins or fact.valid_from, valid_to=ends or fact.valid_to)
+
+
+def _without_time(object_: str) -> str:
+    """What something is, without the time from when on it is: `Nordwind next month`."""
+    plain = aligned(object_)
+    for found in (*_pattern().finditer(plain), *_NEXT.finditer(plain)):
+        before = _MARKER.search(plain, 0, found.start())
+        start = before.start() if before else found.start()
+        if start and found.end() == len(plain):
+            return object_[:start].rstrip(" ,")
+    return object_
 
 
 def time_to_come(
@@ -122,6 +155,9 @@ def _days(clause: str, today: date) -> Iterator[tuple[bool, bool, date]]:
             is_whole_month = found["month"] and not (found["day"] or found["day_after"])
             has_year = bool(found["year"] or found["iso"])
             yield is_end, has_year, day + timedelta(days=1) if is_end and not is_whole_month else day
+    for found in _NEXT.finditer(clause):
+        if (day := _next_of(found, today)) is not None:
+            yield False, False, day
     for found in _HAN_DAY.finditer(clause):
         is_end = bool(found["until"] or found["end"])
         if not (is_end or found["from"]):
@@ -147,6 +183,32 @@ def _day_of(found: re.Match[str], today: date) -> date | None:
     day = int(found["day"] or found["day_after"] or 1)
     assert month is not None
     return _date(int(found["year"]), month, day) if found["year"] else _nearest(month, day, today)
+
+
+def _next_of(found: re.Match[str], today: date) -> date | None:
+    word = next(word for name in ("unit", "coming", "units", "han", "han_year") if (word := found[name]))
+    unit = next(unit for unit, names in _UNITS.items() if word.startswith(names))
+    number = 1
+    if found["number"]:
+        numbers = {found["number"]} if found["number"].isdecimal() else number_words(found["number"])
+        number = 1 if found["number"] in _ONE else int(min(numbers, default="0"))
+        if not 0 < number <= _MOST_AHEAD:
+            return None
+    if unit == "day":
+        return today + timedelta(days=number)
+    if unit == "week" and found["number"]:
+        return today + timedelta(weeks=number)
+    if unit == "week":
+        monday = today + timedelta(days=7 - today.weekday())
+        return monday + timedelta(
+            days=_HAN_WEEKDAYS.index(found["weekday"].replace("天", "日")) if found["weekday"] else 0
+        )
+    if unit == "year":
+        return date(today.year + 1, 1, 1)
+    months = today.month - 1 + number
+    # So many months on, or the first of the next.
+    day = min(today.day, 28) if found["number"] else 1
+    return date(today.year + months // 12, months % 12 + 1, day)
 
 
 def _weekday(name: str) -> int:
