@@ -68,7 +68,8 @@ def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_yea
 
     What `needs_year` may be read long after it was written. Takes time linear in the sentence.
     """
-    if fact.predicate in _OF_DAYS or not fact.is_functional:
+    is_whole = fact.object in (fact.text, fact.text.rstrip(".!。"), sentence)
+    if is_whole or fact.predicate in _OF_DAYS or not fact.is_functional:
         return fact
     object_ = _without_time(fact.object)
     if _has_day(object_):
