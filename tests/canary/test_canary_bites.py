@@ -268,14 +268,14 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
     [
         (sees_all_owners, "an answer shows|a list has|is found, and|to be updated", 2000),
         (searches_all_tenants, "an answer shows what is not for it", 2000),
-        (counts_all_files, "a list of .* counts", 2000),
-        (logs_what_is_written, "a log has", 2000),
-        (finds_anybodys_session, "session", 2000),
+        pytest.param(counts_all_files, "a list of .* counts", 2000, marks=pytest.mark.slow),
+        pytest.param(logs_what_is_written, "a log has", 2000, marks=pytest.mark.slow),
+        pytest.param(finds_anybodys_session, "session", 2000, marks=pytest.mark.slow),
         (prompts_with_notes_of_others, "a prompt has files of others|shows what is not for it", 2000),
-        (logs_what_is_said, "a log has", 2000),
+        pytest.param(logs_what_is_said, "a log has", 2000, marks=pytest.mark.slow),
         (reads_all_episodes, "an answer shows|episodes? .* (found|is removed)|are (listed|indexed) of", 2000),
-        (walks_into_all_graphs, "an answer shows|entities .* found", 2000),
-        (shows_all_reports, "the report .* found|an answer shows", 2000),
+        pytest.param(walks_into_all_graphs, "an answer shows|entities .* found", 2000, marks=pytest.mark.slow),
+        pytest.param(shows_all_reports, "the report .* found|an answer shows", 2000, marks=pytest.mark.slow),
         (extracts_all_conversations, "the server wrote what the memory never had", 0),
         pytest.param(
             relates_to_all_graphs, "has what it is not made of|rows of .* are astray", 500, marks=pytest.mark.slow
