@@ -132,7 +132,10 @@ _OWNED = re.compile(
     r"|caf[eé]"
     r"|restaurant|studio|farm|camera|printer|macbook|ipad|iphone|tattoos?|twins|pets?|fish|allotment|cabin|condo|tesla"
     r"|hund|katze|kater|auto|wohnung|haus|kaninchen|pferd|fahrrad|e-bike|welpen?|hündin"
-    r"|scooter|motorcycle|bird|snake|guinea pigs?|chickens?|beehives?|grandchildren|grandson|granddaughter)(?!\w)"
+    r"|scooter|motorcycle|birds?|snakes?|guinea pigs?|chickens?|hens?|beehives?|grandchildren|grandson|granddaughter|budgies?"
+    r"|gerbils?|ferrets?|goats?|ponies|pony|donkeys?|ducks?|tortoises?|lizards?|geckos?|canar(?:y|ies)|parakeets?|puppies|boys?"
+    r"|girls?|jungs|jungen|mädchen|kinder|hühner|enten|ziegen|esel|wellensittiche?|meerschweinchen|hamster|katzen|hunde"
+    r"|vögel|schildkröten?|pferde|söhne|töchter|enkel)(?!\w)"
     r"|(?:una?|dos|tres|cuatro|cinco|seis|\d) (?:\w+ ){0,1}(?:perr[oa]s?|perrit[oa]s?|gat[oa]s?|gatit[oa]s?"
     r"|cachorr[oa]s?|hij[oa]s?|herman[oa]s?|niet[oa]s?|sobrin[oa]s?|niñ[oa]s?|mellizos|gemel[oa]s|coches?|carros?|autos?|motos?|bicis?"
     r"|casas?|pisos?|departamentos?|apartamentos?|conejos?|loros?|tortugas?|peces|caballos?|gallinas?|canarios?|pianos?"
@@ -286,6 +289,12 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return daily.NO_FOOD.match(plain) is None
         case "medicine":
             return daily.MEDICINE.fullmatch(plain) is not None
+        case "illness":
+            return words <= 7 and daily.ILLNESS.fullmatch(plain) is not None
+        case "trait":
+            return words <= 4 and daily.TRAIT.fullmatch(plain) is not None
+        case "workplace":
+            return words <= 7 and daily.WORKPLACE.fullmatch(plain) is not None
         case "someone":
             return daily.NO_SOMEONE.match(plain) is None and fits("name", text, has_capitals=has_capitals)
         case "sport":

@@ -236,14 +236,12 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
         where = text.find(name, end) + len(name)
         gender = gender_of(word, phrases)
         people.mention(at, known, gender, text)
-        if plain.startswith(("'s ", "的"), where):
-            mark = "的" if plain.startswith("的", where) else "'s"
+        if (mark := _owning_at(plain, where)) is not None:
             return _of_thing(text, plain, 0, where + len(mark), phrases, owner=f"{known}{mark}")
         if plain.startswith(",", where):
             where += 1
         return Subject("person", known, where, text[:where], gender, role=word)
-    if plain.startswith(("'s ", "的"), end) and not phrases["finite"].match(plain, end):
-        mark = "的" if plain.startswith("的", end) else "'s"
+    if (mark := _owning_at(plain, end)) is not None and not phrases["finite"].match(plain, end):
         return _of_thing(text, plain, 0, end + len(mark), phrases, owner=f"{people.of_role(word) or word}{mark}")
     if not phrases["finite"].match(plain, end):
         # `My dentist appointment`: a thing that is called by somebody.
@@ -258,6 +256,11 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
         people.call(known, phrases.language, words)
     is_new = phrases.relations.new.search(role["adjectives"] or "") is not None
     return Subject("person", known, end, text[:end], gender, role=word, is_new=is_new)
+
+
+def _owning_at(plain: str, at: int) -> str | None:
+    """The mark at a place of a text that makes what follows a thing of the person before it; None where none stands."""
+    return next((mark for mark, said in (("的", "的"), ("'s", "'s "), ("'", "' ")) if plain.startswith(said, at)), None)
 
 
 def _of_name(text: str, plain: str, name: re.Match[str], people: People, phrases: Phrases, at: int) -> Subject | None:
