@@ -25,6 +25,9 @@ MEDICINE = re.compile(
     r"|phen|cillin|oxin|apine?|sone|lithium)"
     r"|insulin|antidepressants?|antibiotics?|antibiotika|the pill|(?:mini|anti-?baby-?)?pille?|painkillers?"
     r"|schmerzmittel|blood thinners?|blutverdünner|beta ?-?blockers?|betablocker|statins?|vitamin[ -]?\w+|iron|eisen"
+    r"|\w{3,}(?:prazol|sartán|formina|statina|xetina|profeno|cetamol|cilina|micina|zepam|zolam|tiroxina|olol|pril|dipino|ralina)"
+    r"|insulina|cortisona|antidepresivos|ansiolíticos|anticonceptivos|la píldora|hierro|aspirina|(?:la |las |una |unas )?"
+    r"(?:pastillas?|medicación|inyección|gotas)(?: (?:para|de|contra) [\w ]{2,30})?|cortison|tabletten|medikamente"
     r"|supplements?|antihistamines?|hormones?|hormone|steroids?|cortisone?|melatonin|aspirin|magnesium|folic acid))"
     r"(?: (?:tablets?|pills|drops|spray|tabletten|tropfen|\d[\d.,]* ?(?:mg|µg|mcg|ml|g|iu)))?"
 )
@@ -96,4 +99,9 @@ WORKPLACE = re.compile(
     r"|zoológico|residencia|bufete|agencia|periódico|editorial|universidad|iglesia|astillero|cervecería|laboratorio"
     r"|ayuntamiento|embajada|bomberos|policía|gestoría|peluquería|carnicería|constructora|inmobiliaria|ong|notaría)"
     r"(?: (?:de|del|of|for|für|in der|am) [^,.;]{2,30})?"
+)
+# Whom one joins: `the allotment society`.
+GROUP = re.compile(
+    r"(?:[\w'&-]+ ){0,4}(?:club|society|choir|gym|team|band|association|group|union|league|library|orchestra|party|scheme"
+    r"|federation|institute|guild|circle|squad|troupe|co-?op|church|trust|course|class|programme|program|academy)"
 )

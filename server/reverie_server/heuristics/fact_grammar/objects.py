@@ -20,10 +20,10 @@ _TRAILING = re.compile(
 _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también|ahora)\s+", re.IGNORECASE)
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
 _PLACE_WORDS = re.compile(
-    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|city|town|countryside|suburbs?|village"
+    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
     r"|studio"
     r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
-    r"|(?:barrio|pueblo|centro|colonia|barriada|urbanización|zona) (?:de|del|la|el) \w"
+    r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del|la|el) \w"
 )
 _JOB = re.compile(
     r"(?:[\w-]+ ){0,4}(?:\w+(?:er|or|ist|ian|ant|yst|tect|eur)|nurse|teacher|chef|cook|pilot|coach|clerk|judge|artist"
@@ -293,6 +293,8 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return words <= 7 and daily.ILLNESS.fullmatch(plain) is not None
         case "trait":
             return words <= 4 and daily.TRAIT.fullmatch(plain) is not None
+        case "group":
+            return words <= 6 and daily.GROUP.fullmatch(plain) is not None
         case "workplace":
             return words <= 7 and daily.WORKPLACE.fullmatch(plain) is not None
         case "someone":

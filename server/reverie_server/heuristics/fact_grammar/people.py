@@ -57,6 +57,8 @@ _ROLE_NAMES = {
     for word in words.split()
 }
 
+_ROLE_NAMES["line manager"] = "boss"
+
 
 def role_name(word: str) -> str:
     """The name of the predicate for a relation, the same in each language."""

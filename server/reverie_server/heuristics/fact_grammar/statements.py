@@ -46,7 +46,7 @@ _SAME = dict.fromkeys(("e-mail", "email address", "e-mail address", "mail", "mai
 _SAME |= dict.fromkeys(("number", "new number", "mobile number", "cell number", "phone no"), "phone number")
 _NAMES = frozenset({"name", "nombre", "名字"})
 # After these facts a clause says no more of the kind.
-_EXCLUSIVE = frozenset({"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched"})
+_EXCLUSIVE = frozenset({"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"})
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
@@ -254,8 +254,9 @@ def _facts_of_clause(
         if fact is not None:
             taken.add(predicate.name)
             yield replace(fact, text=text)
-    if not taken and rest.is_over and rest.cue is not None and phrases["activity"].match(rest.plain):
-        activity = tidy(rest.text)
+    done = phrases["activity"].match(rest.plain) if not taken and rest.is_over and rest.cue is not None else None
+    if done is not None:
+        activity = tidy(rest.text[: done.end()])
         if activity and subject.kind in ("self", "person"):
             change = Change("ends", rest.cue, activity)
             yield statement.fact(

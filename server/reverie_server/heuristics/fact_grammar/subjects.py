@@ -195,6 +195,9 @@ def subject_of(
     if own is not None:
         return Subject("self", SELF, own.end(), own[0])
     if clause.inherits and before is not None:
+        if before.kind == "thing" and phrases["personal"].match(plain):
+            # `My bike was stolen, now ride a scooter`, in a language that leaves `I` out.
+            return Subject("self", SELF, 0)
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
     possessive = phrases["possessive"].match(plain)
     if possessive is not None:
@@ -212,7 +215,9 @@ def subject_of(
         return Subject("person", who, pronoun.end(), pronoun[0], gender, is_pronoun=True) if who else None
     if it and (spoken := phrases["it"].match(plain)):
         return Subject("thing", it, spoken.end(), spoken[0], is_pronoun=True)
-    if phrases["things"].match(plain) or phrases["other_possessive"].match(plain):
+    if (others := phrases["other_possessive"].match(plain)) is not None:
+        return _of_other(text, plain, others, people, phrases, at)
+    if phrases["things"].match(plain):
         return None
     article = phrases["articles"].match(plain)
     if article is None and (user := phrases["user"].match(plain)):
@@ -243,7 +248,7 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
         return Subject("person", known, where, text[:where], gender, role=word)
     if (mark := _owning_at(plain, end)) is not None and not phrases["finite"].match(plain, end):
         return _of_thing(text, plain, 0, end + len(mark), phrases, owner=f"{people.of_role(word) or word}{mark}")
-    if not phrases["finite"].match(plain, end):
+    if not any(phrases[verb].match(plain, end) for verb in ("finite", "finite_of_many")):
         # `My dentist appointment`: a thing that is called by somebody.
         if (_WITH_PERSON if phrases.unspaced else _OF_PERSON).match(plain, end) is None:
             return None
@@ -256,6 +261,18 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
         people.call(known, phrases.language, words)
     is_new = phrases.relations.new.search(role["adjectives"] or "") is not None
     return Subject("person", known, end, text[:end], gender, role=word, is_new=is_new)
+
+
+def _of_other(
+    text: str, plain: str, others: re.Match[str], people: People, phrases: Phrases, at: int
+) -> Subject | None:
+    """A thing of somebody spoken of before: `His number is …`; None where nobody, or several, can be meant."""
+    genders: dict[str, Gender] = {"hers": "female", "his": "male", "hers_or_his": "unknown"}
+    gender = next((gender for name, gender in genders.items() if phrases[name].match(others[0])), None)
+    who = None if gender is None else people.meant(at, gender)
+    if who is None or who.startswith(f"{SELF}'s "):
+        return None
+    return _of_thing(text, plain, 0, others.end(), phrases, owner=f"{who}的" if phrases.unspaced else f"{who}'s")
 
 
 def _owning_at(plain: str, at: int) -> str | None:
