@@ -2,7 +2,7 @@
 
 The messages of `dev` and `held` were written for this project by somebody who did not know the patterns, and halved at
 random; nobody looks at `held` to mend something. Each has the `facts` it states, and what `may` be read of it besides:
-`subject; predicates; object`, and behind `<` what held before. `/` stands between words of which one will do, `*` for
+`subject; predicates; object`, and behind `<` what held before; a thing of the user's is said of `user` too. `/` stands between words of which one will do, `*` for
 any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A subject that is not `user` may be
 the predicate as well ("user, rent, 900" or "rent, is, 900"). The predicate `ended` is of whatever says that something
 ended, wherever it says what. Any other fact is wrong, but for one that a later one of the same message replaces.
@@ -50,7 +50,8 @@ class Expected:
                     return True
             if predicate in ("*", folded(fact.predicate)) and predicate != "ended" and not has_ended:
                 is_of_before = self.before in folded(old) or fact.is_functional
-                if _has(self.subjects, named) and _has(self.objects, fact.object) and is_of_before:
+                is_of_user = self.subjects == ["user"] and fact.about_user
+                if (is_of_user or _has(self.subjects, named)) and _has(self.objects, fact.object) and is_of_before:
                     return True
         return False
 

@@ -73,6 +73,7 @@ class Phrases:
     words_of_self: str = ""
     rewrites: tuple[Rewrite, ...] = ()
     elided: tuple[Rewrite, ...] = ()
+    ordered: tuple[Rewrite, ...] = ()
 
     def __getitem__(self, name: str) -> re.Pattern[str]:
         return self.patterns.get(name, _NEVER)
@@ -150,7 +151,7 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         table.get("i", ""),
         *(
             tuple(Rewrite(pattern(each["re"], spoken_macros), each["to"]) for each in spoken.get(kind, ()))
-            for kind in ("rules", "elided")
+            for kind in ("rules", "elided", "ordered")
         ),
     )
 

@@ -19,7 +19,7 @@ from reverie_server.heuristics.fact_grammar.objects import (
 )
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, Predicate
-from reverie_server.heuristics.fact_grammar.spoken import reworded
+from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, relations_in, subject_of
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -163,12 +163,18 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     is_of_self = not talk.is_of_other and not statement.is_of_file
     full = in_full(statement.core, phrases, talk.people, is_of_self=is_of_self)
     core = reworded(full, phrases)
-    if core != statement.core:
-        found = _facts(replace(statement, core=core), talk)
-        if found:
-            # What was said in other words stands in its own, but for a clause of several.
-            return [replace(fact, text=statement.core) if fact.text == core else fact for fact in found]
-    return _facts(statement, talk)
+    if core != statement.core and (found := _in_other_words(statement, core, talk)):
+        return found
+    if found := _facts(statement, talk):
+        return found
+    ordered = reworded_by(phrases.ordered, full)
+    return _in_other_words(statement, reworded(ordered, phrases), talk) if ordered != full else []
+
+
+def _in_other_words(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
+    """The facts of a statement in other words; each stands in its own words, but for a clause of several."""
+    found = _facts(replace(statement, core=core), talk)
+    return [replace(fact, text=statement.core) if fact.text == core else fact for fact in found]
 
 
 def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
