@@ -2,10 +2,11 @@
 
 The messages of `dev` and `held` were written for this project by somebody who did not know the patterns, and halved at
 random; nobody looks at `held` to mend something. Each has the `facts` it states, and what `may` be read of it besides:
-`subject; predicates; object`, and behind `<` what held before; a thing of the user's is said of `user` too. `/` stands between words of which one will do, `*` for
-any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A subject that is not `user` may be
-the predicate as well ("user, rent, 900" or "rent, is, 900"). The predicate `ended` is of whatever says that something
-ended, wherever it says what. Any other fact is wrong, but for one that a later one of the same message replaces.
+`subject; predicates; object`, and behind `<` what held before. `/` stands between words of which one will do, `*` for
+any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A thing of the user's is said of
+`user` too; any other subject may be the predicate as well ("user, rent, 900" or "rent, is, 900"). The predicate `ended`
+is of whatever says that something ended, wherever it says what. Any other fact is wrong, but for one that a later one
+of the same message replaces.
 """
 
 from __future__ import annotations

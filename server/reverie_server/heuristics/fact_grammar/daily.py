@@ -98,7 +98,7 @@ WORKPLACE = re.compile(
     r"|restaurante|cafetería|hotel|farmacia|supermercado|tienda|almacén|fábrica|granja|aeropuerto|estación|correos|teatro"
     r"|zoológico|residencia|bufete|agencia|periódico|editorial|universidad|iglesia|astillero|cervecería|laboratorio"
     r"|ayuntamiento|embajada|bomberos|policía|gestoría|peluquería|carnicería|constructora|inmobiliaria|ong|notaría)"
-    r"(?: (?:de|del|of|for|für|in der|am) [^,.;]{2,30})?"
+    r"(?: (?:de|del|of|for|off|near|outside|für|in der|am) [^,.;]{2,30})?"
 )
 # Whom one joins: `the allotment society`.
 GROUP = re.compile(

@@ -110,5 +110,5 @@ def fits_han(condition: str, text: str) -> bool:
         case "time":
             return _TIME.match(text) is not None and len(text) <= 30
         case "place":
-            return _PLACE.search(text) is not None and _TIME.match(text) is None and len(text) <= 30
+            return _PLACE.search(text[-3:]) is not None and _TIME.match(text) is None and len(text) <= 30
     return True

@@ -122,7 +122,7 @@ def _table(name: str) -> dict[str, Any]:
 def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any], of_any: Mapping[str, str]) -> Phrases:
     relations = table["relations"]
     roles = sorted([*relations["single"], *relations["many"]], key=len, reverse=True)
-    macros: Mapping[str, str] = {"role": f"(?P<role>{'|'.join(map(re.escape, roles))})", **table.get("macros", {})}
+    macros: Mapping[str, str] = {"role": f"(?P<role>{'|'.join(roles)})", **table.get("macros", {})}
     spoken_macros = {**of_any, **macros, **spoken.get("macros", {})}
 
     def pattern(text: str, macros: Mapping[str, str] = macros) -> re.Pattern[str]:

@@ -66,7 +66,7 @@ _ATTRIBUTES = re.compile(
     r"|mail|talla|matrícula|matricula|teléfono|telefono|móvil|celular|pin|usuario|sueldo|salario|peso|altura|estatura|turno"
     r"|lengua materna|idioma materno|grupo sanguíneo|signo|aniversario|puesto|cargo|nacionalidad|pasatiempo|hobby|meta"
     r"|objetivo|horario|alquiler|renta|hipoteca|presupuesto)(?: .*)?"
-    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|房租|房贷"
+    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|目的地|房租|房贷"
     r"|母语|职业|身高|体重|血型|姓名|网名|小名|学号|座位号?|会员号|护照号?|身份证号?|纪念日|星座|预算|英文名)"
 )
 
@@ -295,7 +295,8 @@ def _match(predicate: Predicate, statement: Statement, subject: Subject, rest: D
         return None
     if predicate.name == "when":
         object_ = time_only(object_)
-    if object_ and (is_vague(object_) or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
+    is_empty = is_vague(object_) and predicate.name != "when"
+    if object_ and (is_empty or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
         return None
     of_thing = _named(found, rest.text, "s")
     if of_thing is not None:

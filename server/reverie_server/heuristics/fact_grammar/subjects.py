@@ -194,10 +194,11 @@ def subject_of(
     own = phrases["self"].match(plain)
     if own is not None:
         return Subject("self", SELF, own.end(), own[0])
+    is_of_thing = before is None or before.kind == "thing"
+    if clause.inherits and is_of_thing and phrases["personal"].match(plain):
+        # `My bike was stolen, now ride a scooter`, in a language that leaves `I` out.
+        return Subject("self", SELF, 0)
     if clause.inherits and before is not None:
-        if before.kind == "thing" and phrases["personal"].match(plain):
-            # `My bike was stolen, now ride a scooter`, in a language that leaves `I` out.
-            return Subject("self", SELF, 0)
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
     possessive = phrases["possessive"].match(plain)
     if possessive is not None:
