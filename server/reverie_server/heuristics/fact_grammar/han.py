@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 )
 _JOB = re.compile(
     r".{0,12}(?:师|生|员|士|家|工|者|人员|经理|主任|医生|护士|长|官|教授|司机|厨师|导演|演员|顾问|总监|老师|程序员|设计师|律师|记者"
-    r"|会计|编辑|翻译|木匠|铁匠|店长|组长|主管|助理|采购|销售|客服|财务|人事|行政|运营|前端|后端|美工|文员|出纳|仓管|保安|保洁|电工|木工|负责人)"
+    r"|会计|编辑|翻译|木匠|铁匠|设计|摄影|策划|开发|自媒体|店长|组长|主管|助理|采购|销售|客服|财务|人事|行政|运营|前端|后端|美工|文员|出纳|仓管|保安|保洁|电工|木工|负责人)"
 )
 _TITLED = re.compile(r"[^男女好名个](?:老师|医生|大夫|教授|师傅|经理|总|阿姨|叔叔|先生|女士|教练|姐|哥|律师|校长)")
 _CAR = re.compile(r"车|特斯拉|宝马|奔驰|大众|丰田|本田|奥迪|比亚迪|[A-Z]")
@@ -90,7 +90,7 @@ def fits_han(condition: str, text: str) -> bool:
         case "school":
             return is_han_school(text)
         case "job":
-            return is_han_job(text) and _DIET.fullmatch(text) is None
+            return is_han_job(text) and _DIET.fullmatch(text) is None and not text.endswith("会员")
         case "surname":
             return len(text) <= 2
         case "city":

@@ -196,7 +196,7 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
         if subject is not None and not is_dropped:
             read = list(_facts_of_clause(statement, clause, subject, talk, is_only=len(clauses) == 1))
             # "My daughter started at Hill Road School": who goes to a school is not employed there.
-            pupils = {(fact.subject, fact.object) for fact in read if fact.predicate == "school"}
+            pupils = {(fact.subject, fact.object) for fact in read if fact.predicate in ("school", "lives_in")}
             found += [f for f in read if f.predicate != "works_at" or (f.subject, f.object) not in pupils]
         if subject is not None and subject.kind in ("thing", "name") and not subject.is_pronoun:
             talk.last_thing = (talk.number, subject.name)

@@ -25,7 +25,7 @@ _HAN_NAME = re.compile("[\u4e00-\u9fff]{1,4}")
 _NO_HAN_NAME = re.compile("[个一做当在谁名姓我你他她它上下现已很最不没有的了从来去要会能就都也还特真超前跟和被让]")
 _BEHIND_HAN_NAME = re.compile("(?<=.)[很真特太超也都最和跟与已现不要]")
 # What one has with a dentist, without a word between.
-_WITH_PERSON = re.compile("预约|复诊|门诊|挂号")
+_WITH_PERSON = re.compile("预约|复诊|门诊|挂号|生日|电话|手机号|号码|微信|邮箱|地址")
 _PARTICLE_END = re.compile(r"(?: (?:van|von|de|del|der|da|el|al))+$")
 _NOWADAYS = re.compile(
     r" (?:these days|nowadays|currently|at the moment|right now|zurzeit|im moment|momentan)$", re.IGNORECASE
@@ -115,7 +115,12 @@ def relations_in(text: str, people: People, phrases: Phrases, at: int) -> Iterat
             continue
         if is_inside:
             continue
-        name = _name_behind(text, plain, role.end(), phrases)
+        end = _role_end(plain, role.end(), phrases)
+        name = _name_behind(text, plain, end, phrases)
+        is_of_thing = phrases["owner_of"].search(plain[max(0, found.start() - 4) : found.start()]) is not None
+        if is_of_thing and phrases["called"].match(plain, end):
+            # `The teacher of my son is called Elena.`
+            continue
         if name is None and not plain.startswith(("'s", " "), role.end()):
             # `Ada is my sister.` and `Ada, my sister, …`; in `Luckily, my son is well` no name is before it.
             name = _name_before(text, found.start(), phrases)
@@ -230,12 +235,18 @@ def subject_of(
     return _of_thing(text, plain, 0, article.end() if article else 0, phrases)
 
 
+def _role_end(plain: str, end: int, phrases: Phrases) -> int:
+    """Where a word for a person ends with the adjective behind it: `mi hermano mayor`."""
+    behind = phrases["after_role"].match(plain, end)
+    return end if behind is None else behind.end()
+
+
 def _of_possessive(text: str, plain: str, start: int, people: People, phrases: Phrases, at: int) -> Subject | None:
     role = phrases.relations.pattern.match(plain, start)
     if role is None:
         thing = _of_thing(text, plain, 0, start, phrases)
         return None if thing is None else Subject("thing", thing.name, thing.rest, thing.said, owned=thing.name)
-    word, end = role["role"], role.end()
+    word, end = role["role"], _role_end(plain, role.end(), phrases)
     name = _name_behind(text, plain, end, phrases)
     if name is not None:
         known = people.named(name, word, is_single=word in phrases.relations.single)
