@@ -66,7 +66,7 @@ ILLNESS = re.compile(
     r"|\w+ (?:syndrome|disease|disorder|condition)|(?:an? )?(?:pacemaker|herzschrittmacher|marcapasos|slipped disc)"
     r"|heart (?:condition|trouble|problems)|\w*syndrom|\w*krankheit|\w*störung|\w*insuffizienz"
     r"|(?:síndrome|enfermedad) (?:de )?\w+|hipotiroidismo|hipertiroidismo|rinitis|artrosis|dermatitis|hernia)"
-    r"(?: (?:type|typ|tipo) ?[12i]+)?(?: (?:de |in |im )?[\w-]+){0,2}"
+    r"(?: (?:type|typ|tipo) ?[12i]+)?(?: (?:de|in|im|en|of) (?:the |my |la |el |der |dem )?[\w-]+)?"
 )
 # What somebody is for long, and no occupation.
 TRAIT = re.compile(

@@ -176,7 +176,7 @@ _NO_VEHICLE = re.compile(
     r"(?:to|home|back|there|here|over|up|down|past|through|around|off|away|me|you|him|her|them|us"
     r"|my (?:kids|son|daughter)"
     r"|nach|zu|zur|zum|in|im|ins|auf|heim|weg|los|hin|über|bis|morgen|heute|gleich|jetzt|für|mit (?:dem|der|mein\w*)"
-    r"|mit (?:unser\w*|ein\w*)"
+    r"|mit (?:unser\w*|ein\w*)|mit$"
     r"|mit der bahn|gerne?|lieber|viel|oft|ski|rad|fahrrad)(?!\w)"
 )
 _MODEL = re.compile(r"[A-ZÄÖÜ][\w-]*|\d[\w-]*")

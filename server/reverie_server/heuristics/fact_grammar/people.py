@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.terms import ROLES
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 Gender = Literal["female", "male", "unknown"]
@@ -39,7 +40,7 @@ _ROLE_NAMES = {
         ),
         ("friend", "buddy mate pal kumpel amiga amigo 朋友 好朋友 最好的朋友 闺蜜"),
         ("cousin", "cousine prima primo 表姐 表妹 表哥 表弟 堂姐 堂妹 堂哥 堂弟"),
-        ("parents", "eltern padres 爸妈 父母"),
+        ("parents", "folks eltern padres 爸妈 父母"),
         ("grandparents", "großeltern abuelos"),
         ("in-laws", "schwiegereltern suegros 公婆 岳父母"),
         ("twins", "zwillinge gemelos mellizos gemelas mellizas 双胞胎"),
@@ -134,6 +135,10 @@ class People:
         """The person who is the only one of a role."""
         names = self._by_role.get(_role(role), [])
         return names[0] if len(names) == 1 else None
+
+    def is_of_work(self, subject: str) -> bool:
+        """Whether a person is one of the user's work."""
+        return bool(self._roles_of.get(subject, set()) & set(ROLES))
 
     def forget_role(self, role: str) -> None:
         """From here on nobody is known for a role."""

@@ -46,12 +46,14 @@ _SAME = dict.fromkeys(("e-mail", "email address", "e-mail address", "mail", "mai
 _SAME |= dict.fromkeys(("number", "new number", "mobile number", "cell number", "phone no"), "phone number")
 _NAMES = frozenset({"name", "nombre", "名字"})
 # After these facts a clause says no more of the kind.
-_EXCLUSIVE = frozenset({"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"})
+_EXCLUSIVE = frozenset(
+    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"}
+)
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 _ATTRIBUTE = re.compile(
-    r"(?:.* )?(?:number|address|e-?mail|name|surname|password|passcode|passphrase|code|pin|birthday|anniversary|size"
+    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode|passphrase|code|pin|birthday|anniversary|size"
     r"|goal|hobby|nationality|time ?zone|plate|id|username|handle|key|url|wi-?fi|combination|iban|licen[cs]e|date"
     r"|blood type|dose|price|deposit|size|weight|email|salary"
     r"|nickname|pronouns|shift|budget|salary|rent|seat|locker|desk|extension|phone|account|room|title|height|weight)"
@@ -163,18 +165,32 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     is_of_self = not talk.is_of_other and not statement.is_of_file
     full = in_full(statement.core, phrases, talk.people, is_of_self=is_of_self)
     core = reworded(full, phrases)
-    if core != statement.core and (found := _in_other_words(statement, core, talk)):
-        return found
-    if found := _facts(statement, talk):
-        return found
+    found = _in_other_words(statement, core, talk) if core != statement.core else []
+    found = found or _facts(statement, talk)
     ordered = reworded_by(phrases.ordered, full)
-    return _in_other_words(statement, reworded(ordered, phrases), talk) if ordered != full else []
+    if ordered != full:
+        in_order = _in_other_words(statement, reworded(ordered, phrases), talk)
+        found = in_order if len(in_order) > len(found) else found
+    return found or _general_facts(statement, core, talk)
 
 
 def _in_other_words(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
     """The facts of a statement in other words; each stands in its own words, but for a clause of several."""
     found = _facts(replace(statement, core=core), talk)
     return [replace(fact, text=statement.core) if fact.text == core else fact for fact in found]
+
+
+def _general_facts(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
+    """The fact that the statement, or the same in other words, states as a whole; [] where a part states nothing."""
+    drop, phrases = statement.phrases["drop"], statement.phrases
+    for words in dict.fromkeys((core, statement.core)):
+        said = replace(statement, core=words)
+        clauses = clauses_of(words, phrases)
+        if not any(_is_dropped(clause, drop, phrases) for clause in clauses):
+            found = [_with_cue(fact, said) for fact in general_fact(said, clauses, talk)]
+            if found:
+                return [replace(fact, text=statement.core) if fact.text == words else fact for fact in found]
+    return []
 
 
 def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
@@ -202,8 +218,6 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
             talk.last_thing = (talk.number, subject.name)
         before = subject or before
     talk.is_of_other = before.kind in ("person", "name") if before else talk.is_of_other
-    if not found and not any(dropped):
-        found += general_fact(statement, clauses, talk)
     return [_with_cue(fact, statement) for fact in found]
 
 
@@ -297,6 +311,14 @@ def _match(predicate: Predicate, statement: Statement, subject: Subject, rest: D
         object_ = time_only(object_)
     is_empty = is_vague(object_) and predicate.name != "when"
     if object_ and (is_empty or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
+        return None
+    if (
+        predicate.name == "left"
+        and "place" in found.groupdict()
+        and found["place"]
+        and not talk.people.is_of_work(subject.name)
+    ):
+        # `Helen left the station` on any day, if she is nobody's boss there.
         return None
     of_thing = _named(found, rest.text, "s")
     if of_thing is not None:
