@@ -26,7 +26,8 @@ MEDICINE = re.compile(
     r"|insulin|antidepressants?|antibiotics?|antibiotika|the pill|(?:mini|anti-?baby-?)?pille?|painkillers?"
     r"|schmerzmittel|blood thinners?|blutverdünner|beta ?-?blockers?|betablocker|statins?|vitamin[ -]?\w+|iron|eisen"
     r"|\w{3,}(?:prazol|sartán|formina|statina|xetina|profeno|cetamol|cilina|micina|zepam|zolam|tiroxina|olol|pril|dipino|ralina)"
-    r"|insulina|cortisona|antidepresivos|ansiolíticos|anticonceptivos|la píldora|hierro|aspirina|(?:la |las |una |unas )?"
+    r"|insulina|cortisona|antidepresivos|ansiolíticos|anticonceptivos|la píldora|hierro|aspirina|(?:la |las "
+    r"|una |unas )?"
     r"(?:pastillas?|medicación|inyección|gotas)(?: (?:para|de|contra) [\w ]{2,30})?|cortison|tabletten|medikamente"
     r"|supplements?|antihistamines?|hormones?|hormone|steroids?|cortisone?|melatonin|aspirin|magnesium|folic acid))"
     r"(?: (?:tablets?|pills|drops|spray|tabletten|tropfen|\d[\d.,]* ?(?:mg|µg|mcg|ml|g|iu)))?"
@@ -56,13 +57,18 @@ SCHOOL_YEAR = re.compile(r"(?:year|grade|class|form) \w+|\w+ (?:grade|year|class
 # What one has for long: conditions by how their names end, and the commonest others. An infection passes.
 _PASSING = r"(?:tonsill|bronch|laryng|pharyng|gastroenter|cyst|conjunctiv|sinus|appendic|append)it"
 ILLNESS = re.compile(
-    r"(?:(?:an? |una? |eine? |mild |severe |chronic |bad |some |leichte[sn]? |schwere[sn]? |chronische[rsn]? |really )*)"
-    rf"(?!{_PASSING})(?:(?:type|typ|tipo) ?[12i]+ )?(?:(?!(?:the|la|el|los|die|der|das|den|no)(?!\w))[\w-]+ )?(?!(?:dia|pro|hyp)\w*gno|hypno)"
+    r"(?:(?:an? |una? |eine? |mild |severe |chronic |bad |some |leichte[sn]? |schwere[sn]? |chronische[rsn]? "
+    r"|really )*)"
+    rf"(?!{_PASSING})(?:(?:type|typ|tipo) ?[12i]+ )?(?:(?!(?:the|la|el|los|die|der|das|den"
+    rf"|no)(?!\w))[\w-]+ )?(?!(?:dia|pro|hyp)\w*gno|hypno)"
     r"(?:\w{3,}(?:itis|osis|[ae]emia|algia|opathy|lepsy|plegia|sclerosis|openia|uria|ystrophy|elepsia|algie|ämie|opathie|ose|emie"
     r"|lepsie|sklerose)|diabetes|asthma?|asma|migraines?|migräne|migrañas?|adhd|add|adhs|tdah|ocd|ptsd|ibs|pcos|copd|ms|cancer"
-    r"|cáncer|\w*krebs|\w*rheuma|gicht|gout|heuschnupfen|hay ?fever|eczema|tinnitus|hypertension|hipertensión|bluthochdruck"
-    r"|(?:high|low) blood pressure|autism|autismus|depression|depressionen|depresión|anxiety|ansiedad|angststörung|insomnia"
-    r"|insomnio|parkinson\S*|alzheimer\S*|crohn\S*|celiac|lupus|vertigo|vértigo|glaucoma|glaukom|cataracts|down syndrome"
+    r"|cáncer|\w*krebs|\w*rheuma|gicht|gout|heuschnupfen|hay ?fever|eczema|tinnitus|hypertension|hipertensión"
+    r"|bluthochdruck"
+    r"|(?:high|low) blood pressure|autism|autismus|depression|depressionen|depresión|anxiety|ansiedad"
+    r"|angststörung|insomnia"
+    r"|insomnio|parkinson\S*|alzheimer\S*|crohn\S*|celiac|lupus|vertigo|vértigo|glaucoma|glaukom|cataracts"
+    r"|down syndrome"
     r"|\w+ (?:syndrome|disease|disorder|condition)|(?:an? )?(?:pacemaker|herzschrittmacher|marcapasos|slipped disc)"
     r"|heart (?:condition|trouble|problems)|\w*syndrom|\w*krankheit|\w*störung|\w*insuffizienz"
     r"|(?:síndrome|enfermedad) (?:de )?\w+|hipotiroidismo|hipertiroidismo|rinitis|artrosis|dermatitis|hernia)"
@@ -70,7 +76,8 @@ ILLNESS = re.compile(
 )
 # What somebody is for long, and no occupation.
 TRAIT = re.compile(
-    r"(?:(?:happily |recently |newly |glücklich |frisch |completely |totally |partially |profoundly |an? |eine? |es |una? ))*"
+    r"(?:(?:happily |recently |newly |glücklich |frisch |completely |totally |partially |profoundly |an? |eine? "
+    r"|es |una? ))*"
     r"(?:left[- ]handed|right[- ]handed|colou?r[- ]?blind|deaf|blind|hard of hearing|short[- ]sighted|long[- ]sighted"
     r"|married|divorced|widowed|separated|single|engaged|pregnant|retired|autistic|dyslexic|bilingual|epileptic|asthmatic"
     r"|only child|twin|night owl|early bird|atheist|catholic|protestant|muslim|jewish|buddhist|hindu|neutered|spayed"
@@ -86,7 +93,8 @@ WORKPLACE = re.compile(
     r"(?:(?:an? |the |my |our |einem? |einer |der |dem |una? |el |la |los |las )?(?:[\w-]+ ){0,3}?)"
     r"(?:harbou?r|docks?|port|hospital|clinic|surgery|practice|school|library|museum|bank|bakery|nursery|kindergarten|shelter"
     r"|garage|workshop|council|restaurant|caf[eé]|bar|pub|hotel|pharmacy|supermarket|shop|store|warehouse|factory|plant|mill"
-    r"|farm|mine|airport|station|railway|post office|theat(?:re|er)|zoo|call cent(?:re|er)|care home|law firm|start-?up|agency"
+    r"|farm|mine|airport|station|railway|post office|theat(?:re|er)|zoo|call cent(?:re|er)|care home|law firm"
+    r"|start-?up|agency"
     r"|newspaper|magazine|publisher|university|college|prison|church|charity|oil rig|rig|shipyard|brewery|vineyard|lab"
     r"|laboratory|town hall|embassy|fire station|police|army|navy|company|firm|office"
     r"|\w*(?:hafen|krankenhaus|klinik|praxis|schule|bibliothek|bücherei|museum|bank|sparkasse|bäckerei|kita|kindergarten|tierheim"
@@ -102,6 +110,7 @@ WORKPLACE = re.compile(
 )
 # Whom one joins: `the allotment society`.
 GROUP = re.compile(
-    r"(?:[\w'&-]+ ){0,4}(?:club|society|choir|gym|team|band|association|group|union|league|library|orchestra|party|scheme"
+    r"(?:[\w'&-]+ ){0,4}(?:club|society|choir|gym|team|band|association|group|union|league|library|orchestra"
+    r"|party|scheme"
     r"|federation|institute|guild|circle|squad|troupe|co-?op|church|trust|course|class|programme|program|academy)"
 )

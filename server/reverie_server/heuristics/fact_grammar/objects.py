@@ -20,10 +20,12 @@ _TRAILING = re.compile(
 _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también|ahora)\s+", re.IGNORECASE)
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
 _PLACE_WORDS = re.compile(
-    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
+    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat"
+    r"|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
     r"|studio"
     r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
-    r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del|la|el) \w"
+    r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del"
+    r"|la|el) \w"
 )
 _JOB = re.compile(
     r"(?:[\w-]+ ){0,4}(?:\w+(?:er|or|ist|ian|ant|yst|tect|eur)|nurse|teacher|chef|cook|pilot|coach|clerk|judge|artist"
@@ -132,7 +134,8 @@ _OWNED = re.compile(
     r"|caf[eé]"
     r"|restaurant|studio|farm|camera|printer|macbook|ipad|iphone|tattoos?|twins|pets?|fish|allotment|cabin|condo|tesla"
     r"|hund|katze|kater|auto|wohnung|haus|kaninchen|pferd|fahrrad|e-bike|welpen?|hündin"
-    r"|scooter|motorcycle|birds?|snakes?|guinea pigs?|chickens?|hens?|beehives?|grandchildren|grandson|granddaughter|budgies?"
+    r"|scooter|motorcycle|birds?|snakes?|guinea pigs?|chickens?|hens?|beehives?|grandchildren|grandson"
+    r"|granddaughter|budgies?"
     r"|gerbils?|ferrets?|goats?|ponies|pony|donkeys?|ducks?|tortoises?|lizards?|geckos?|canar(?:y|ies)|parakeets?|puppies|boys?"
     r"|girls?|jungs|jungen|mädchen|kinder|hühner|enten|ziegen|esel|wellensittiche?|meerschweinchen|hamster|katzen|hunde"
     r"|vögel|schildkröten?|pferde|söhne|töchter|enkel)(?!\w)"

@@ -20,7 +20,8 @@ _ROLE_NAMES = {
     for name, words in (
         (
             "boss",
-            "manager teamleiter teamleiterin abteilungsleiter abteilungsleiterin gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
+            "manager teamleiter teamleiterin abteilungsleiter abteilungsleiterin "
+            "gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
             "jefe jefa supervisora 老板 上司 领导 直属领导 "
             "直属上司 主管",
         ),

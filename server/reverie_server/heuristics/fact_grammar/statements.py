@@ -53,7 +53,8 @@ _EXCLUSIVE = frozenset(
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 _ATTRIBUTE = re.compile(
-    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode|passphrase|code|pin|birthday|anniversary|size"
+    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode"
+    r"|passphrase|code|pin|birthday|anniversary|size"
     r"|goal|hobby|nationality|time ?zone|plate|id|username|handle|key|url|wi-?fi|combination|iban|licen[cs]e|date"
     r"|blood type|dose|price|deposit|size|weight|email|salary"
     r"|nickname|pronouns|shift|budget|salary|rent|seat|locker|desk|extension|phone|account|room|title|height|weight)"
@@ -274,8 +275,8 @@ def _facts_of_clause(
         if fact is not None:
             taken.add(predicate.name)
             yield replace(fact, text=text)
-    done = phrases["activity"].match(rest.plain) if not taken and rest.is_over and rest.cue is not None else None
-    if done is not None:
+    is_over = not taken and rest.is_over
+    if is_over and rest.cue is not None and (done := phrases["activity"].match(rest.plain)):
         activity = tidy(rest.text[: done.end()])
         if activity and subject.kind in ("self", "person"):
             change = Change("ends", rest.cue, activity)
