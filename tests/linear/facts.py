@@ -330,7 +330,7 @@ TABLE: Mapping[str, Reading] = {
         spoken.reworded(text, phrases) for phrases in all_phrases().values()
     ],
     "reverie_server.heuristics.fact_grammar.spoken.reworded_by": lambda text: [
-        spoken.reworded_by(phrases.elided, text) for phrases in all_phrases().values()
+        spoken.reworded_by((*phrases.elided, *phrases.ordered), text) for phrases in all_phrases().values()
     ],
     "reverie_server.heuristics.fact_grammar.fragments.in_full": lambda text: [
         fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)

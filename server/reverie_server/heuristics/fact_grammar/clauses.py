@@ -60,6 +60,9 @@ def denied(text: str, plain: str, phrases: Phrases) -> Denied:
     limit = reason.start() if reason is not None else len(plain)
     if contrast is not None and contrast[0].startswith(","):
         limit = min(limit, contrast.start())
+    if phrases.unspaced and (comma := plain.find("，", 1)) > 0:
+        # Behind a comma another clause may go on, without words that say so.
+        limit = min(limit, comma + 1)
     end = phrases["over_end"].search(plain, 0, limit)
     if end is not None:
         cue = plain[end.start() : end.end()].strip(" ,")

@@ -25,6 +25,10 @@ MEDICINE = re.compile(
     r"|phen|cillin|oxin|apine?|sone|lithium)"
     r"|insulin|antidepressants?|antibiotics?|antibiotika|the pill|(?:mini|anti-?baby-?)?pille?|painkillers?"
     r"|schmerzmittel|blood thinners?|blutverdünner|beta ?-?blockers?|betablocker|statins?|vitamin[ -]?\w+|iron|eisen"
+    r"|\w{3,}(?:prazol|sartán|formina|statina|xetina|profeno|cetamol|cilina|micina|zepam|zolam|tiroxina|olol|pril|dipino|ralina)"
+    r"|insulina|cortisona|antidepresivos|ansiolíticos|anticonceptivos|la píldora|hierro|aspirina|(?:la |las "
+    r"|una |unas )?"
+    r"(?:pastillas?|medicación|inyección|gotas)(?: (?:para|de|contra) [\w ]{2,30})?|cortison|tabletten|medikamente"
     r"|supplements?|antihistamines?|hormones?|hormone|steroids?|cortisone?|melatonin|aspirin|magnesium|folic acid))"
     r"(?: (?:tablets?|pills|drops|spray|tabletten|tropfen|\d[\d.,]* ?(?:mg|µg|mcg|ml|g|iu)))?"
 )
@@ -50,3 +54,63 @@ SCHOOL = re.compile(
     r"|schule|gymnasium|kita|universität|hort|kolleg)$"
 )
 SCHOOL_YEAR = re.compile(r"(?:year|grade|class|form) \w+|\w+ (?:grade|year|class)|reception|kindergarten|preschool")
+# What one has for long: conditions by how their names end, and the commonest others. An infection passes.
+_PASSING = r"(?:tonsill|bronch|laryng|pharyng|gastroenter|cyst|conjunctiv|sinus|appendic|append)it"
+ILLNESS = re.compile(
+    r"(?:(?:an? |una? |eine? |mild |severe |chronic |bad |some |leichte[sn]? |schwere[sn]? |chronische[rsn]? "
+    r"|really )*)"
+    rf"(?!{_PASSING})(?:(?:type|typ|tipo) ?[12i]+ )?(?:(?!(?:the|la|el|los|die|der|das|den"
+    rf"|no)(?!\w))[\w-]+ )?(?!(?:dia|pro|hyp)\w*gno|hypno)"
+    r"(?:\w{3,}(?:itis|osis|[ae]emia|algia|opathy|lepsy|plegia|sclerosis|openia|uria|ystrophy|elepsia|algie|ämie|opathie|ose|emie"
+    r"|lepsie|sklerose)|diabetes|asthma?|asma|migraines?|migräne|migrañas?|adhd|add|adhs|tdah|ocd|ptsd|ibs|pcos|copd|ms|cancer"
+    r"|cáncer|\w*krebs|\w*rheuma|gicht|gout|heuschnupfen|hay ?fever|eczema|tinnitus|hypertension|hipertensión"
+    r"|bluthochdruck"
+    r"|(?:high|low) blood pressure|autism|autismus|depression|depressionen|depresión|anxiety|ansiedad"
+    r"|angststörung|insomnia"
+    r"|insomnio|parkinson\S*|alzheimer\S*|crohn\S*|celiac|lupus|vertigo|vértigo|glaucoma|glaukom|cataracts"
+    r"|down syndrome"
+    r"|\w+ (?:syndrome|disease|disorder|condition)|(?:an? )?(?:pacemaker|herzschrittmacher|marcapasos|slipped disc)"
+    r"|heart (?:condition|trouble|problems)|\w*syndrom|\w*krankheit|\w*störung|\w*insuffizienz"
+    r"|(?:síndrome|enfermedad) (?:de )?\w+|hipotiroidismo|hipertiroidismo|rinitis|artrosis|dermatitis|hernia)"
+    r"(?: (?:type|typ|tipo) ?[12i]+)?(?: (?:de|in|im|en|of) (?:the |my |la |el |der |dem )?[\w-]+)?"
+)
+# What somebody is for long, and no occupation.
+TRAIT = re.compile(
+    r"(?:(?:happily |recently |newly |glücklich |frisch |completely |totally |partially |profoundly |an? |eine? "
+    r"|es |una? ))*"
+    r"(?:left[- ]handed|right[- ]handed|colou?r[- ]?blind|deaf|blind|hard of hearing|short[- ]sighted|long[- ]sighted"
+    r"|married|divorced|widowed|separated|single|engaged|pregnant|retired|autistic|dyslexic|bilingual|epileptic|asthmatic"
+    r"|only child|twin|night owl|early bird|atheist|catholic|protestant|muslim|jewish|buddhist|hindu|neutered|spayed"
+    r"|links?händer(?:in)?|rechtshänder(?:in)?|farbenblind|taub|blind|schwerhörig|kurzsichtig|weitsichtig|verheiratet"
+    r"|geschieden|verwitwet|ledig|single|verlobt|schwanger|autist(?:in)?|legastheniker(?:in)?|zweisprachig"
+    r"|epileptiker(?:in)?|asthmatiker(?:in)?|diabetiker(?:in)?|allergiker(?:in)?|einzelkind|zwilling|atheist(?:in)?|kastriert"
+    r"|zurd[oa]|diestr[oa]|daltónic[oa]|sord[oa]|cieg[oa]|miope|casad[oa]s?|divorciad[oa]s?|viud[oa]|solter[oa]"
+    r"|separad[oa]s?|embarazada|autista|disléxic[oa]|bilingüe|epiléptic[oa]|asmátic[oa]|diabétic[oa]|hij[oa] únic[oa]"
+    r"|gemel[oa]|ate[oa]|católic[oa]|musulm[áa]na?|castrad[oa])"
+)
+# Where people work that has no name: `at the harbour`.
+WORKPLACE = re.compile(
+    r"(?:(?:an? |the |my |our |einem? |einer |der |dem |una? |el |la |los |las )?(?:[\w-]+ ){0,3}?)"
+    r"(?:harbou?r|docks?|port|hospital|clinic|surgery|practice|school|library|museum|bank|bakery|nursery|kindergarten|shelter"
+    r"|garage|workshop|council|restaurant|caf[eé]|bar|pub|hotel|pharmacy|supermarket|shop|store|warehouse|factory|plant|mill"
+    r"|farm|mine|airport|station|railway|post office|theat(?:re|er)|zoo|call cent(?:re|er)|care home|law firm"
+    r"|start-?up|agency"
+    r"|newspaper|magazine|publisher|university|college|prison|church|charity|oil rig|rig|shipyard|brewery|vineyard|lab"
+    r"|laboratory|town hall|embassy|fire station|police|army|navy|company|firm|office"
+    r"|\w*(?:hafen|krankenhaus|klinik|praxis|schule|bibliothek|bücherei|museum|bank|sparkasse|bäckerei|kita|kindergarten|tierheim"
+    r"|werkstatt|restaurant|café|kneipe|hotel|apotheke|supermarkt|laden|geschäft|lager|fabrik|werk|hof|flughafen|bahnhof|post"
+    r"|theater|zoo|callcenter|altenheim|pflegeheim|seniorenheim|kanzlei|agentur|zeitung|verlag|universität|uni|hochschule"
+    r"|kirche|werft|brauerei|labor|rathaus|botschaft|feuerwehr|polizei|bundeswehr|stadtverwaltung|verwaltung|behörde|amt"
+    r"|metzgerei|gärtnerei|tischlerei|druckerei|wache|heim)"
+    r"|puerto|hospital|clínica|consulta|colegio|escuela|instituto|biblioteca|museo|banco|panadería|guardería|protectora|taller"
+    r"|restaurante|cafetería|hotel|farmacia|supermercado|tienda|almacén|fábrica|granja|aeropuerto|estación|correos|teatro"
+    r"|zoológico|residencia|bufete|agencia|periódico|editorial|universidad|iglesia|astillero|cervecería|laboratorio"
+    r"|ayuntamiento|embajada|bomberos|policía|gestoría|peluquería|carnicería|constructora|inmobiliaria|ong|notaría)"
+    r"(?: (?:de|del|of|for|off|near|outside|für|in der|am) [^,.;]{2,30})?"
+)
+# Whom one joins: `the allotment society`.
+GROUP = re.compile(
+    r"(?:[\w'&-]+ ){0,4}(?:club|society|choir|gym|team|band|association|group|union|league|library|orchestra"
+    r"|party|scheme"
+    r"|federation|institute|guild|circle|squad|troupe|co-?op|church|trust|course|class|programme|program|academy)"
+)

@@ -25,13 +25,15 @@ _FULL_NAME = re.compile(
     + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是])|"
     + _LATIN
 )
-_SCHOOL = re.compile(r".{1,12}(?:小学|中学|初中|高中|幼儿园|幼稚园|大学|学校|学院|附中|附小|[一二三四五六七八九十]中)")
+_SCHOOL = re.compile(
+    r".{1,12}(?:小学|中学|初中|高中|幼儿园|幼稚园|大学|学校|学院|附中|附小|[一二三四五六七八九十]中)|[一-龥]{1,3}大"
+)
 _NUMBER = re.compile(
     r"[¥￥]?[\d一二三四五六七八九十两百千万亿零点半]{1,12}(?:多|左右)?(?:块|块钱|元|公斤|斤|厘米)?(?:钱)?(?:一个?月)?"
 )
 _JOB = re.compile(
     r".{0,12}(?:师|生|员|士|家|工|者|人员|经理|主任|医生|护士|长|官|教授|司机|厨师|导演|演员|顾问|总监|老师|程序员|设计师|律师|记者"
-    r"|会计|编辑|翻译|店长|组长|主管|助理|采购|销售|客服|财务|人事|行政|运营|前端|后端|美工|文员|出纳|仓管|保安|保洁|电工|木工|负责人)"
+    r"|会计|编辑|翻译|木匠|铁匠|设计|摄影|策划|开发|自媒体|店长|组长|主管|助理|采购|销售|客服|财务|人事|行政|运营|前端|后端|美工|文员|出纳|仓管|保安|保洁|电工|木工|负责人)"
 )
 _TITLED = re.compile(r"[^男女好名个](?:老师|医生|大夫|教授|师傅|经理|总|阿姨|叔叔|先生|女士|教练|姐|哥|律师|校长)")
 _CAR = re.compile(r"车|特斯拉|宝马|奔驰|大众|丰田|本田|奥迪|比亚迪|[A-Z]")
@@ -50,7 +52,7 @@ _LANGUAGE = re.compile(r"语|話|话(?!题)|文(?!件|章)|方言")
 _OWNED = re.compile(
     r"猫|狗|兔|孩子|儿子|女儿|弟弟|妹妹|哥哥|姐姐|车|房|公司|店|鱼|鸟|鹦鹉|乌龟|仓鼠|双胞胎|钢琴|吉他|相机|侄"
 )
-_PLACE = re.compile(r"[里下上面旁边后前内外处间柜屉盒箱包桌架层楼室房店院场街路门口]")
+_PLACE = re.compile(r"那[儿里]$|家$|[里下上面旁边后前内外处间柜屉盒箱包桌架层楼室房店院场街路门口]")
 _DIET = re.compile("素食者|素食主义者|糖尿病人")
 
 
@@ -90,7 +92,7 @@ def fits_han(condition: str, text: str) -> bool:
         case "school":
             return is_han_school(text)
         case "job":
-            return is_han_job(text) and _DIET.fullmatch(text) is None
+            return is_han_job(text) and _DIET.fullmatch(text) is None and not text.endswith("会员")
         case "surname":
             return len(text) <= 2
         case "city":
@@ -110,5 +112,5 @@ def fits_han(condition: str, text: str) -> bool:
         case "time":
             return _TIME.match(text) is not None and len(text) <= 30
         case "place":
-            return _PLACE.search(text) is not None and _TIME.match(text) is None and len(text) <= 30
+            return _PLACE.search(text[-3:]) is not None and _TIME.match(text) is None and len(text) <= 30
     return True

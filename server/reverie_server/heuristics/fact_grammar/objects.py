@@ -20,10 +20,12 @@ _TRAILING = re.compile(
 _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también|ahora)\s+", re.IGNORECASE)
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
 _PLACE_WORDS = re.compile(
-    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|city|town|countryside|suburbs?|village"
+    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat"
+    r"|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
     r"|studio"
     r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
-    r"|(?:barrio|pueblo|centro|colonia|barriada|urbanización|zona) (?:de|del|la|el) \w"
+    r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del"
+    r"|la|el) \w"
 )
 _JOB = re.compile(
     r"(?:[\w-]+ ){0,4}(?:\w+(?:er|or|ist|ian|ant|yst|tect|eur)|nurse|teacher|chef|cook|pilot|coach|clerk|judge|artist"
@@ -132,7 +134,11 @@ _OWNED = re.compile(
     r"|caf[eé]"
     r"|restaurant|studio|farm|camera|printer|macbook|ipad|iphone|tattoos?|twins|pets?|fish|allotment|cabin|condo|tesla"
     r"|hund|katze|kater|auto|wohnung|haus|kaninchen|pferd|fahrrad|e-bike|welpen?|hündin"
-    r"|scooter|motorcycle|bird|snake|guinea pigs?|chickens?|beehives?|grandchildren|grandson|granddaughter)(?!\w)"
+    r"|scooter|motorcycle|birds?|snakes?|guinea pigs?|chickens?|hens?|beehives?|grandchildren|grandson"
+    r"|granddaughter|budgies?"
+    r"|gerbils?|ferrets?|goats?|ponies|pony|donkeys?|ducks?|tortoises?|lizards?|geckos?|canar(?:y|ies)|parakeets?|puppies|boys?"
+    r"|girls?|jungs|jungen|mädchen|kinder|hühner|enten|ziegen|esel|wellensittiche?|meerschweinchen|hamster|katzen|hunde"
+    r"|vögel|schildkröten?|pferde|söhne|töchter|enkel)(?!\w)"
     r"|(?:una?|dos|tres|cuatro|cinco|seis|\d) (?:\w+ ){0,1}(?:perr[oa]s?|perrit[oa]s?|gat[oa]s?|gatit[oa]s?"
     r"|cachorr[oa]s?|hij[oa]s?|herman[oa]s?|niet[oa]s?|sobrin[oa]s?|niñ[oa]s?|mellizos|gemel[oa]s|coches?|carros?|autos?|motos?|bicis?"
     r"|casas?|pisos?|departamentos?|apartamentos?|conejos?|loros?|tortugas?|peces|caballos?|gallinas?|canarios?|pianos?"
@@ -173,7 +179,7 @@ _NO_VEHICLE = re.compile(
     r"(?:to|home|back|there|here|over|up|down|past|through|around|off|away|me|you|him|her|them|us"
     r"|my (?:kids|son|daughter)"
     r"|nach|zu|zur|zum|in|im|ins|auf|heim|weg|los|hin|über|bis|morgen|heute|gleich|jetzt|für|mit (?:dem|der|mein\w*)"
-    r"|mit (?:unser\w*|ein\w*)"
+    r"|mit (?:unser\w*|ein\w*)|mit$"
     r"|mit der bahn|gerne?|lieber|viel|oft|ski|rad|fahrrad)(?!\w)"
 )
 _MODEL = re.compile(r"[A-ZÄÖÜ][\w-]*|\d[\w-]*")
@@ -286,6 +292,14 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return daily.NO_FOOD.match(plain) is None
         case "medicine":
             return daily.MEDICINE.fullmatch(plain) is not None
+        case "illness":
+            return words <= 7 and daily.ILLNESS.fullmatch(plain) is not None
+        case "trait":
+            return words <= 4 and daily.TRAIT.fullmatch(plain) is not None
+        case "group":
+            return words <= 6 and daily.GROUP.fullmatch(plain) is not None
+        case "workplace":
+            return words <= 7 and daily.WORKPLACE.fullmatch(plain) is not None
         case "someone":
             return daily.NO_SOMEONE.match(plain) is None and fits("name", text, has_capitals=has_capitals)
         case "sport":

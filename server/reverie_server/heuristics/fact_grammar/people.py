@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.terms import ROLES
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 Gender = Literal["female", "male", "unknown"]
@@ -19,7 +20,8 @@ _ROLE_NAMES = {
     for name, words in (
         (
             "boss",
-            "manager gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
+            "manager teamleiter teamleiterin abteilungsleiter abteilungsleiterin "
+            "gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
             "jefe jefa supervisora 老板 上司 领导 直属领导 "
             "直属上司 主管",
         ),
@@ -39,8 +41,14 @@ _ROLE_NAMES = {
         ),
         ("friend", "buddy mate pal kumpel amiga amigo 朋友 好朋友 最好的朋友 闺蜜"),
         ("cousin", "cousine prima primo 表姐 表妹 表哥 表弟 堂姐 堂妹 堂哥 堂弟"),
+        ("parents", "folks eltern padres 爸妈 父母"),
+        ("grandparents", "großeltern abuelos"),
+        ("in-laws", "schwiegereltern suegros 公婆 岳父母"),
+        ("twins", "zwillinge gemelos mellizos gemelas mellizas 双胞胎"),
+        ("physio", "physiotherapist physiotherapeut physiotherapeutin fisio fisioterapeuta 理疗师"),
+        ("therapist", "therapeut therapeutin terapeuta 心理医生"),
         ("dentist", "zahnarzt zahnärztin dentista 牙医"),
-        ("doctor", "gp medico medica arzt ärztin hausarzt hausärztin médico médica doctora 医生"),
+        ("doctor", "gp 家庭医生 medico medica arzt ärztin hausarzt hausärztin médico médica doctora 医生"),
         ("trainer", "trainerin entrenador entrenadora coach 教练"),
         ("mentor", "mentorin mentora 导师"),
         ("flatmate", "roommate housemate mitbewohner mitbewohnerin 室友"),
@@ -50,6 +58,8 @@ _ROLE_NAMES = {
     )
     for word in words.split()
 }
+
+_ROLE_NAMES["line manager"] = "boss"
 
 
 def role_name(word: str) -> str:
@@ -126,6 +136,10 @@ class People:
         """The person who is the only one of a role."""
         names = self._by_role.get(_role(role), [])
         return names[0] if len(names) == 1 else None
+
+    def is_of_work(self, subject: str) -> bool:
+        """Whether a person is one of the user's work."""
+        return bool(self._roles_of.get(subject, set()) & set(ROLES))
 
     def forget_role(self, role: str) -> None:
         """From here on nobody is known for a role."""

@@ -73,6 +73,7 @@ class Phrases:
     words_of_self: str = ""
     rewrites: tuple[Rewrite, ...] = ()
     elided: tuple[Rewrite, ...] = ()
+    ordered: tuple[Rewrite, ...] = ()
 
     def __getitem__(self, name: str) -> re.Pattern[str]:
         return self.patterns.get(name, _NEVER)
@@ -121,7 +122,7 @@ def _table(name: str) -> dict[str, Any]:
 def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any], of_any: Mapping[str, str]) -> Phrases:
     relations = table["relations"]
     roles = sorted([*relations["single"], *relations["many"]], key=len, reverse=True)
-    macros: Mapping[str, str] = {"role": f"(?P<role>{'|'.join(map(re.escape, roles))})", **table.get("macros", {})}
+    macros: Mapping[str, str] = {"role": f"(?P<role>{'|'.join(roles)})", **table.get("macros", {})}
     spoken_macros = {**of_any, **macros, **spoken.get("macros", {})}
 
     def pattern(text: str, macros: Mapping[str, str] = macros) -> re.Pattern[str]:
@@ -150,7 +151,7 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         table.get("i", ""),
         *(
             tuple(Rewrite(pattern(each["re"], spoken_macros), each["to"]) for each in spoken.get(kind, ()))
-            for kind in ("rules", "elided")
+            for kind in ("rules", "elided", "ordered")
         ),
     )
 

@@ -7,7 +7,7 @@ statement, so that the patterns of `facts.toml` need to know one way of saying a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from reverie_server.heuristics.fact_grammar.objects import is_value, tidy
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, Rewrite
@@ -26,6 +26,12 @@ _NAMED = re.compile(
 _NO_NAME = word_set(
     "i we he she it they you this that my our the a an there mum dad mom grandma grandpa ich wir er sie es das die der"
     " mein meine unser unsere mama papa oma opa arzt zahnarzt freunden eltern"
+)
+# What a sentence begins with in capitals, and is written without where it stands behind.
+_SMALL = re.compile(
+    r"(?:am|im|in|ins|an|auf|aus|bei|beim|mit|nach|von|vom|zu|zum|zur|für|über|gegen|den|die|das|dem|der|mein\w*|unser\w*"
+    r"|en|el|la|los|las|lo|todos|todas|cada|mi|mis|nuestr\w*|the|my|our|on|every|at)(?!\w)",
+    re.IGNORECASE,
 )
 
 
@@ -57,14 +63,22 @@ def _rewritten(sentence: str, rewrite: Rewrite) -> str:
             if value is not None
         }
         if all(_fits(name, part) for name, part in parts.items()):
-            said = "".join(
-                part if n % 2 == 0 else parts.get(part, "") for n, part in enumerate(_GROUP.split(rewrite.to))
-            )
+            said = _said(rewrite.to, parts, {name for name in parts if found.start(name) == 0})
             before, after = sentence[: found.start()], sentence[found.end() :]
             return _SPACES.sub(" ", f"{before}{said if before else said[:1].upper() + said[1:]}{after}")
         # A name may begin later: `Turns out Ines Toll replaced …`.
         at = found.start() + 1
     return sentence
+
+
+def _said(to: str, parts: Mapping[str, str], first: Collection[str]) -> str:
+    """The plain statement; what was `first` in its sentence and is no more is written as behind others."""
+    said = ""
+    for n, part in enumerate(_GROUP.split(to)):
+        text = part if n % 2 == 0 else parts.get(part, "")
+        is_small = n % 2 == 1 and part in first and said.strip() and _SMALL.match(text)
+        said += text[:1].lower() + text[1:] if is_small else text
+    return said
 
 
 def _fits(name: str, part: str) -> bool:

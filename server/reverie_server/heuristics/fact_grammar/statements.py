@@ -19,7 +19,7 @@ from reverie_server.heuristics.fact_grammar.objects import (
 )
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, Predicate
-from reverie_server.heuristics.fact_grammar.spoken import reworded
+from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, relations_in, subject_of
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -46,12 +46,15 @@ _SAME = dict.fromkeys(("e-mail", "email address", "e-mail address", "mail", "mai
 _SAME |= dict.fromkeys(("number", "new number", "mobile number", "cell number", "phone no"), "phone number")
 _NAMES = frozenset({"name", "nombre", "名字"})
 # After these facts a clause says no more of the kind.
-_EXCLUSIVE = frozenset({"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched"})
+_EXCLUSIVE = frozenset(
+    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"}
+)
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 _ATTRIBUTE = re.compile(
-    r"(?:.* )?(?:number|address|e-?mail|name|surname|password|passcode|passphrase|code|pin|birthday|anniversary|size"
+    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode"
+    r"|passphrase|code|pin|birthday|anniversary|size"
     r"|goal|hobby|nationality|time ?zone|plate|id|username|handle|key|url|wi-?fi|combination|iban|licen[cs]e|date"
     r"|blood type|dose|price|deposit|size|weight|email|salary"
     r"|nickname|pronouns|shift|budget|salary|rent|seat|locker|desk|extension|phone|account|room|title|height|weight)"
@@ -66,7 +69,7 @@ _ATTRIBUTES = re.compile(
     r"|mail|talla|matrícula|matricula|teléfono|telefono|móvil|celular|pin|usuario|sueldo|salario|peso|altura|estatura|turno"
     r"|lengua materna|idioma materno|grupo sanguíneo|signo|aniversario|puesto|cargo|nacionalidad|pasatiempo|hobby|meta"
     r"|objetivo|horario|alquiler|renta|hipoteca|presupuesto)(?: .*)?"
-    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|房租|房贷"
+    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|目的地|房租|房贷"
     r"|母语|职业|身高|体重|血型|姓名|网名|小名|学号|座位号?|会员号|护照号?|身份证号?|纪念日|星座|预算|英文名)"
 )
 
@@ -163,12 +166,32 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     is_of_self = not talk.is_of_other and not statement.is_of_file
     full = in_full(statement.core, phrases, talk.people, is_of_self=is_of_self)
     core = reworded(full, phrases)
-    if core != statement.core:
-        found = _facts(replace(statement, core=core), talk)
-        if found:
-            # What was said in other words stands in its own, but for a clause of several.
-            return [replace(fact, text=statement.core) if fact.text == core else fact for fact in found]
-    return _facts(statement, talk)
+    found = _in_other_words(statement, core, talk) if core != statement.core else []
+    found = found or _facts(statement, talk)
+    ordered = reworded_by(phrases.ordered, full)
+    if ordered != full:
+        in_order = _in_other_words(statement, reworded(ordered, phrases), talk)
+        found = in_order if len(in_order) > len(found) else found
+    return found or _general_facts(statement, core, talk)
+
+
+def _in_other_words(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
+    """The facts of a statement in other words; each stands in its own words, but for a clause of several."""
+    found = _facts(replace(statement, core=core), talk)
+    return [replace(fact, text=statement.core) if fact.text == core else fact for fact in found]
+
+
+def _general_facts(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
+    """The fact that the statement, or the same in other words, states as a whole; [] where a part states nothing."""
+    drop, phrases = statement.phrases["drop"], statement.phrases
+    for words in dict.fromkeys((core, statement.core)):
+        said = replace(statement, core=words)
+        clauses = clauses_of(words, phrases)
+        if not any(_is_dropped(clause, drop, phrases) for clause in clauses):
+            found = [_with_cue(fact, said) for fact in general_fact(said, clauses, talk)]
+            if found:
+                return [replace(fact, text=statement.core) if fact.text == words else fact for fact in found]
+    return []
 
 
 def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
@@ -190,14 +213,12 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
         if subject is not None and not is_dropped:
             read = list(_facts_of_clause(statement, clause, subject, talk, is_only=len(clauses) == 1))
             # "My daughter started at Hill Road School": who goes to a school is not employed there.
-            pupils = {(fact.subject, fact.object) for fact in read if fact.predicate == "school"}
+            pupils = {(fact.subject, fact.object) for fact in read if fact.predicate in ("school", "lives_in")}
             found += [f for f in read if f.predicate != "works_at" or (f.subject, f.object) not in pupils]
         if subject is not None and subject.kind in ("thing", "name") and not subject.is_pronoun:
             talk.last_thing = (talk.number, subject.name)
         before = subject or before
     talk.is_of_other = before.kind in ("person", "name") if before else talk.is_of_other
-    if not found and not any(dropped):
-        found += general_fact(statement, clauses, talk)
     return [_with_cue(fact, statement) for fact in found]
 
 
@@ -254,8 +275,9 @@ def _facts_of_clause(
         if fact is not None:
             taken.add(predicate.name)
             yield replace(fact, text=text)
-    if not taken and rest.is_over and rest.cue is not None and phrases["activity"].match(rest.plain):
-        activity = tidy(rest.text)
+    is_over = not taken and rest.is_over
+    if is_over and rest.cue is not None and (done := phrases["activity"].match(rest.plain)):
+        activity = tidy(rest.text[: done.end()])
         if activity and subject.kind in ("self", "person"):
             change = Change("ends", rest.cue, activity)
             yield statement.fact(
@@ -288,7 +310,16 @@ def _match(predicate: Predicate, statement: Statement, subject: Subject, rest: D
         return None
     if predicate.name == "when":
         object_ = time_only(object_)
-    if object_ and (is_vague(object_) or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
+    is_empty = is_vague(object_) and predicate.name != "when"
+    if object_ and (is_empty or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
+        return None
+    if (
+        predicate.name == "left"
+        and "place" in found.groupdict()
+        and found["place"]
+        and not talk.people.is_of_work(subject.name)
+    ):
+        # `Helen left the station` on any day, if she is nobody's boss there.
         return None
     of_thing = _named(found, rest.text, "s")
     if of_thing is not None:

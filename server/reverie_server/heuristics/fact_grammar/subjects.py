@@ -25,7 +25,7 @@ _HAN_NAME = re.compile("[\u4e00-\u9fff]{1,4}")
 _NO_HAN_NAME = re.compile("[个一做当在谁名姓我你他她它上下现已很最不没有的了从来去要会能就都也还特真超前跟和被让]")
 _BEHIND_HAN_NAME = re.compile("(?<=.)[很真特太超也都最和跟与已现不要]")
 # What one has with a dentist, without a word between.
-_WITH_PERSON = re.compile("预约|复诊|门诊|挂号")
+_WITH_PERSON = re.compile("预约|复诊|门诊|挂号|生日|电话|手机号|号码|微信|邮箱|地址")
 _PARTICLE_END = re.compile(r"(?: (?:van|von|de|del|der|da|el|al))+$")
 _NOWADAYS = re.compile(
     r" (?:these days|nowadays|currently|at the moment|right now|zurzeit|im moment|momentan)$", re.IGNORECASE
@@ -115,7 +115,12 @@ def relations_in(text: str, people: People, phrases: Phrases, at: int) -> Iterat
             continue
         if is_inside:
             continue
-        name = _name_behind(text, plain, role.end(), phrases)
+        end = _role_end(plain, role.end(), phrases)
+        name = _name_behind(text, plain, end, phrases)
+        is_of_thing = phrases["owner_of"].search(plain[max(0, found.start() - 4) : found.start()]) is not None
+        if is_of_thing and phrases["called"].match(plain, end):
+            # `The teacher of my son is called Elena.`
+            continue
         if name is None and not plain.startswith(("'s", " "), role.end()):
             # `Ada is my sister.` and `Ada, my sister, …`; in `Luckily, my son is well` no name is before it.
             name = _name_before(text, found.start(), phrases)
@@ -194,6 +199,10 @@ def subject_of(
     own = phrases["self"].match(plain)
     if own is not None:
         return Subject("self", SELF, own.end(), own[0])
+    is_of_thing = before is None or before.kind == "thing"
+    if clause.inherits and is_of_thing and phrases["personal"].match(plain):
+        # `My bike was stolen, now ride a scooter`, in a language that leaves `I` out.
+        return Subject("self", SELF, 0)
     if clause.inherits and before is not None:
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
     possessive = phrases["possessive"].match(plain)
@@ -212,7 +221,9 @@ def subject_of(
         return Subject("person", who, pronoun.end(), pronoun[0], gender, is_pronoun=True) if who else None
     if it and (spoken := phrases["it"].match(plain)):
         return Subject("thing", it, spoken.end(), spoken[0], is_pronoun=True)
-    if phrases["things"].match(plain) or phrases["other_possessive"].match(plain):
+    if (others := phrases["other_possessive"].match(plain)) is not None:
+        return _of_other(text, plain, others, people, phrases, at)
+    if phrases["things"].match(plain):
         return None
     article = phrases["articles"].match(plain)
     if article is None and (user := phrases["user"].match(plain)):
@@ -224,28 +235,32 @@ def subject_of(
     return _of_thing(text, plain, 0, article.end() if article else 0, phrases)
 
 
+def _role_end(plain: str, end: int, phrases: Phrases) -> int:
+    """Where a word for a person ends with the adjective behind it: `mi hermano mayor`."""
+    behind = phrases["after_role"].match(plain, end)
+    return end if behind is None else behind.end()
+
+
 def _of_possessive(text: str, plain: str, start: int, people: People, phrases: Phrases, at: int) -> Subject | None:
     role = phrases.relations.pattern.match(plain, start)
     if role is None:
         thing = _of_thing(text, plain, 0, start, phrases)
         return None if thing is None else Subject("thing", thing.name, thing.rest, thing.said, owned=thing.name)
-    word, end = role["role"], role.end()
+    word, end = role["role"], _role_end(plain, role.end(), phrases)
     name = _name_behind(text, plain, end, phrases)
     if name is not None:
         known = people.named(name, word, is_single=word in phrases.relations.single)
         where = text.find(name, end) + len(name)
         gender = gender_of(word, phrases)
         people.mention(at, known, gender, text)
-        if plain.startswith(("'s ", "的"), where):
-            mark = "的" if plain.startswith("的", where) else "'s"
+        if (mark := _owning_at(plain, where)) is not None:
             return _of_thing(text, plain, 0, where + len(mark), phrases, owner=f"{known}{mark}")
         if plain.startswith(",", where):
             where += 1
         return Subject("person", known, where, text[:where], gender, role=word)
-    if plain.startswith(("'s ", "的"), end) and not phrases["finite"].match(plain, end):
-        mark = "的" if plain.startswith("的", end) else "'s"
+    if (mark := _owning_at(plain, end)) is not None and not phrases["finite"].match(plain, end):
         return _of_thing(text, plain, 0, end + len(mark), phrases, owner=f"{people.of_role(word) or word}{mark}")
-    if not phrases["finite"].match(plain, end):
+    if not any(phrases[verb].match(plain, end) for verb in ("finite", "finite_of_many")):
         # `My dentist appointment`: a thing that is called by somebody.
         if (_WITH_PERSON if phrases.unspaced else _OF_PERSON).match(plain, end) is None:
             return None
@@ -258,6 +273,23 @@ def _of_possessive(text: str, plain: str, start: int, people: People, phrases: P
         people.call(known, phrases.language, words)
     is_new = phrases.relations.new.search(role["adjectives"] or "") is not None
     return Subject("person", known, end, text[:end], gender, role=word, is_new=is_new)
+
+
+def _of_other(
+    text: str, plain: str, others: re.Match[str], people: People, phrases: Phrases, at: int
+) -> Subject | None:
+    """A thing of somebody spoken of before: `His number is …`; None where nobody, or several, can be meant."""
+    genders: dict[str, Gender] = {"hers": "female", "his": "male", "hers_or_his": "unknown"}
+    gender = next((gender for name, gender in genders.items() if phrases[name].match(others[0])), None)
+    who = None if gender is None else people.meant(at, gender)
+    if who is None or who.startswith(f"{SELF}'s "):
+        return None
+    return _of_thing(text, plain, 0, others.end(), phrases, owner=f"{who}的" if phrases.unspaced else f"{who}'s")
+
+
+def _owning_at(plain: str, at: int) -> str | None:
+    """The mark at a place of a text that makes what follows a thing of the person before it; None where none stands."""
+    return next((mark for mark, said in (("的", "的"), ("'s", "'s "), ("'", "' ")) if plain.startswith(said, at)), None)
 
 
 def _of_name(text: str, plain: str, name: re.Match[str], people: People, phrases: Phrases, at: int) -> Subject | None:
