@@ -120,6 +120,14 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
     [
         ("english", "Raj is going, and Helen Price is our new head.", ("user", "boss", "Helen Price")),
         ("english", "I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
+        ("english", "Tom's not my manager anymore, it's Ines now.", ("user", "boss", "Ines")),
+        ("english", "Tom is no longer my manager, it's Ines now.", ("user", "boss", "Ines")),
+        ("english", "Last June I moved to Leeds.", ("user", "lives_in", "Leeds")),
+        ("english", "I was born in Oslo and grew up in Bergen.", ("user", "from", "Oslo")),
+        ("english", "My sister's in Berlin these days.", ("user's sister", "lives_in", "Berlin")),
+        ("english", "My GP took me off statins.", ("user", "takes", "statins")),
+        ("english", "The therapist switched me from sertraline to fluoxetine.", ("user", "switched", "fluoxetine")),
+        ("english", "I've always worked as a nurse.", ("user", "works_as", "nurse")),
         ("english", "Raj told me today that I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
         ("german", "Ich bin Physiotherapeutin und wohne in Kiel.", ("user", "works_as", "Physiotherapeutin")),
         ("german", "Der Hautarzt heißt Dr. Brandt.", ("Hautarzt", "is", "Dr. Brandt")),
@@ -130,10 +138,18 @@ def test_news_of_work_and_people(language: str, text: str, expected: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["Our new head gasket is Helen's.", "Raj told me that I'm being silly.", "My head hurts."]
+    "text",
+    [
+        "I worked at Shell.",
+        "I worked as a nurse in Bonn until 2019.",
+        "My sister worked at Shell.",
+        "Our new head gasket is Helen's.",
+        "Raj told me that I'm being silly.",
+        "My head hurts.",
+    ],
 )
 def test_what_only_sounds_like_news_of_work(text: str) -> None:
-    assert not {predicate for _, predicate, _ in triples(text)} & {"boss", "works_as"}
+    assert not {predicate for _, predicate, _ in triples(text)} & {"boss", "works_as", "works_at"}
 
 
 def test_who_is_alto_in_a_choir_keeps_a_name() -> None:
