@@ -118,7 +118,7 @@ async def test_a_worker_that_is_killed_again_and_again_does_each_job_once(
     async with database.maintenance() as connection:
         cursor = await connection.execute(
             "SELECT s.session_key, s.last_seq, s.summarised_through, e.from_seq, e.through_seq FROM sessions s "
-            "LEFT JOIN episodes e ON e.session_key = s.session_key ORDER BY s.session_key, e.from_seq"
+            "LEFT JOIN episodes e USING (tenant_id, session_key) ORDER BY s.session_key, e.from_seq"
         )
         rows = await cursor.fetchall()
     for _, found in itertools.groupby(rows, key=lambda row: row["session_key"]):

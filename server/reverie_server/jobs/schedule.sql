@@ -7,7 +7,9 @@ SELECT DISTINCT coalesce(settings ->> 'time_zone', %(time_zone)s) AS zone FROM a
 WITH due AS (
     SELECT l.tenant_id, l.slice_id, l.agent_id, l.owner_key, z.day, s.nightly_on IS NOT NULL OR EXISTS (
                SELECT FROM documents d
-               WHERE d.tenant_id = l.tenant_id AND d.slice_id = l.slice_id AND d.created_at < z.begun_at) AS is_due
+               WHERE d.tenant_id = l.tenant_id AND d.slice_id = l.slice_id AND d.created_at < z.begun_at) AS is_due,
+           EXISTS (SELECT FROM facts f WHERE f.tenant_id = l.tenant_id AND f.slice_id = l.slice_id AND f.state = 'current'
+                     AND f.valid_to <= %(now)s AND f.closed_by IS DISTINCT FROM 'person') AS has_ended
     FROM slices l
     JOIN agents a ON a.tenant_id = l.tenant_id AND a.agent_id = l.agent_id
     JOIN unnest(%(zones)s::text[], %(days)s::date[], %(begun)s::timestamptz[]) AS z (zone, day, begun_at)
@@ -26,9 +28,7 @@ WITH due AS (
     RETURNING tenant_id, slice_id
 )
 SELECT d.tenant_id, d.agent_id, d.owner_key, d.is_due AND m.slice_id IS NOT NULL AS is_due,
-       m.slice_id IS NOT NULL AND EXISTS (
-           SELECT FROM facts f WHERE f.tenant_id = d.tenant_id AND f.slice_id = d.slice_id
-             AND f.state = 'current' AND f.valid_to <= %(now)s AND f.closed_by IS DISTINCT FROM 'person') AS has_ended
+       d.has_ended AND m.slice_id IS NOT NULL AS has_ended
 FROM due d LEFT JOIN marked m USING (tenant_id, slice_id)
 ORDER BY d.tenant_id, d.slice_id;
 
