@@ -72,7 +72,7 @@ JOIN documents d ON d.tenant_id = t.tenant_id AND d.document_id = t.document_id
 LEFT JOIN versions p ON p.tenant_id = t.tenant_id AND p.document_id = t.document_id AND p.version = t.version - 1
 {_CHANGED} AND t.reason = ANY(%(reasons)s) AND NOT t.deleted ORDER BY t.at, t.document_id, t.version
 """
-_NOW = "SELECT pg_current_snapshot()::text AS now"
+_NOW = "SELECT pg_current_snapshot()::text AS now, to_regclass('pg_dist_node') IS NOT NULL AS is_on_nodes"
 _FAILED = "SELECT error FROM job_errors WHERE error LIKE 'internal_error%' ORDER BY job_id"
 # Nothing fails here by itself: a few jobs are given up as if they had.
 _GIVE_UP = """
@@ -162,7 +162,9 @@ class Background:
         }
         for table, statement in _ROWS.items():
             found[table] = self._connection.execute(f"{statement}{_CHANGED}".encode(), changed).fetchall()
-        self._since = str(now["now"]) if now and is_over else self._since
+        # The transactions of several nodes are counted by each of them: there all is read each time.
+        if now and is_over and not now["is_on_nodes"]:
+            self._since = str(now["now"])
         return found
 
     def _check_entities(self) -> None:
