@@ -21,7 +21,8 @@ _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
 _PLACE_WORDS = re.compile(
     r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat"
-    r"|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
+    r"|annexe?|(?:care|nursing|retirement|shared) (?:home|village|house)"
+    r"|hostel|halls|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
     r"|studio"
     r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
     r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del"
