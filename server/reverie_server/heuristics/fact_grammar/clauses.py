@@ -58,7 +58,7 @@ def denied(text: str, plain: str, phrases: Phrases) -> Denied:
     """
     reason, contrast = phrases["reason"].search(plain), phrases["old"].search(plain)
     limit = reason.start() if reason is not None else len(plain)
-    if contrast is not None and contrast[0].startswith(","):
+    if contrast is not None and contrast[0].startswith((",", "而")):
         limit = min(limit, contrast.start())
     if phrases.unspaced and (comma := plain.find("，", 1)) > 0:
         # Behind a comma another clause may go on, without words that say so.

@@ -29,7 +29,7 @@ MEDICINE = re.compile(
     r"|insulina|cortisona|antidepresivos|ansiolíticos|anticonceptivos|la píldora|hierro|aspirina|(?:la |las "
     r"|una |unas )?"
     r"(?:pastillas?|medicación|inyección|gotas)(?: (?:para|de|contra) [\w ]{2,30})?|cortison|tabletten|medikamente"
-    r"|supplements?|antihistamines?|hormones?|hormone|steroids?|cortisone?|melatonin|aspirin|magnesium|folic acid))"
+    r"|supplements?|antihistamines?|hormones?|hormone|steroids?|cortisone?|melatonina?|aspirin|magnesium|folic acid))"
     r"(?: (?:tablets?|pills|drops|spray|tabletten|tropfen|\d[\d.,]* ?(?:mg|µg|mcg|ml|g|iu)))?"
 )
 NO_SOMEONE = re.compile(
@@ -92,7 +92,7 @@ TRAIT = re.compile(
 WORKPLACE = re.compile(
     r"(?:(?:an? |the |my |our |einem? |einer |der |dem |una? |el |la |los |las )?(?:[\w-]+ ){0,3}?)"
     r"(?:harbou?r|docks?|port|hospital|clinic|surgery|practice|school|library|museum|bank|bakery|nursery|kindergarten|shelter"
-    r"|garage|workshop|council|restaurant|caf[eé]|bar|pub|hotel|pharmacy|supermarket|shop|store|warehouse|factory|plant|mill"
+    r"|garage|workshop|council|restaurant|caf[eé]|bar|pub|hotel|pharmacy|supermarket|shop|store|bookshop|bookstore|warehouse|factory|plant|mill"
     r"|farm|mine|airport|station|railway|post office|theat(?:re|er)|zoo|call cent(?:re|er)|care home|law firm"
     r"|start-?up|agency"
     r"|newspaper|magazine|publisher|university|college|prison|church|charity|oil rig|rig|shipyard|brewery|vineyard|lab"
@@ -101,8 +101,8 @@ WORKPLACE = re.compile(
     r"|werkstatt|restaurant|café|kneipe|hotel|apotheke|supermarkt|laden|geschäft|lager|fabrik|werk|hof|flughafen|bahnhof|post"
     r"|theater|zoo|callcenter|altenheim|pflegeheim|seniorenheim|kanzlei|agentur|zeitung|verlag|universität|uni|hochschule"
     r"|kirche|werft|brauerei|labor|rathaus|botschaft|feuerwehr|polizei|bundeswehr|stadtverwaltung|verwaltung|behörde|amt"
-    r"|metzgerei|gärtnerei|tischlerei|druckerei|wache|heim)"
-    r"|puerto|hospital|clínica|consulta|colegio|escuela|instituto|biblioteca|museo|banco|panadería|guardería|protectora|taller"
+    r"|metzgerei|\w*handlung|gärtnerei|tischlerei|druckerei|wache|heim)"
+    r"|puerto|hospital|clínica|consulta|colegio|escuela|instituto|biblioteca|museo|banco|panadería|librería|papelería|estudio|guardería|protectora|taller"
     r"|restaurante|cafetería|hotel|farmacia|supermercado|tienda|almacén|fábrica|granja|aeropuerto|estación|correos|teatro"
     r"|zoológico|residencia|bufete|agencia|periódico|editorial|universidad|iglesia|astillero|cervecería|laboratorio"
     r"|ayuntamiento|embajada|bomberos|policía|gestoría|peluquería|carnicería|constructora|inmobiliaria|ong|notaría)"

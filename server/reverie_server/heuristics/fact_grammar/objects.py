@@ -21,10 +21,12 @@ _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
 _PLACE_WORDS = re.compile(
     r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat"
-    r"|annexe?|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
+    r"|annexe?|(?:care|nursing|retirement|shared) (?:home|village|house)"
+    r"|hostel|halls|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
     r"|studio"
     r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
-    r"|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada|urbanización|zona) (?:de|del"
+    r"|(?:una? )?residencia(?!\w)|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada"
+    r"|urbanización|zona) (?:de|del"
     r"|la|el) \w"
 )
 _JOB = re.compile(
@@ -38,13 +40,17 @@ _JOB = re.compile(
 )
 _GERMAN_JOB = re.compile(
     r"(?:[\w-]+ )?[\w-]*(?:er|erin|or|orin|ist|istin|eur|eurin|ärztin|arzt|ologe|ologin|ent|entin|ant|antin|schwester"
-    r"|anwalt|anwältin|koch|köchin|kauffrau|kaufmann|leitung|beamter|beamtin"
+    r"|anwalt|anwältin|(?:feuerwehr|kamera|geschäfts|see)(?:mann|frau)|zimmermann|haus(?:mann|frau)|putzfrau"
+    r"|koch|köchin|kauffrau|kaufmann|leitung|beamter|beamtin"
     r"|wirt|wirtin|hebamme|fachkraft|in ausbildung|architekt(?:in)?|chef(?:in)?|vorstand|pilot(?:in)?|chirurg(?:in)?"
-    r"|therapeut(?:in)?|coach|dekan(?:in)?|fotograf(?:in)?|soldat(?:in)?|bauer|bäuerin|steward(?:ess)?|referendar(?:in)?|rektor(?:in)?)"
+    r"|therapeut(?:in)?|coach|dekan(?:in)?|fotograf(?:in)?|soldat(?:in)?|bauer|bäuerin|steward(?:ess)?"
+    r"|referendar(?:in)?|rektor(?:in)?)"
 )
 _SPANISH_JOB = re.compile(
-    r"(?:enfermer|m[ée]dic|maestr|abogad|ingenier|cociner|arquitect|bibliotecari|carpinter|camarer|meser|bomber|peluquer"
-    r"|veterinari|farmac[ée]utic|\w*[óo]log|\w+[óo]graf|fontaner|plomer|panader|secretari|m[úu]sic|t[ée]cnic|zapater|jardiner"
+    r"(?:enfermer|m[ée]dic|maestr|abogad|ingenier|cociner|arquitect|bibliotecari|carpinter|camarer|meser"
+    r"|bomber|peluquer"
+    r"|veterinari|farmac[ée]utic|\w*[óo]log|\w+[óo]graf|fontaner|plomer|panader|secretari|m[úu]sic|t[ée]cnic"
+    r"|zapater|jardiner"
     r"|obrer|mec[áa]nic|electricist|matr[óo]n|funcionari|administrativ|consultor|cajer|librer|relojer|costurer|mariner"
     r"|aut[óo]nom|becari|ministr|físic|químic|matemátic|políglot|notari|ganader|pescader|carnicer|pasteler|cantiner"
     r"|azafat|subdirector|jubilad|retirad)[oa](?: .{1,40})?|(?:profesora?|profe|periodista|contable|contadora?|gerente"
@@ -55,12 +61,15 @@ _SPANISH_JOB = re.compile(
 )
 _NO_SPANISH_JOB = re.compile(
     r"(?:trabajadora?|lectora?|madrugadora?|soñadora?|ganadora?|mejor|peor|optimista|pesimista|perfeccionista|realista"
-    r"|feminista|egoísta|egoista|mayor|menor|hora|señora?|seguidora?|consumidora?|fumadora?|deudora?|otr[oa]|favor|color"
+    r"|feminista|egoísta|egoista|mayor|menor|hora|señora?|seguidora?|consumidora?|fumadora?|deudora?|otr[oa]"
+    r"|favor|color"
     r"|vista|lista|pista|entrevista|revista|donadora?|bebedora?|hablador\w*|viajera?|amor|calor|dolor)(?!\w)"
 )
 _SPANISH_CAR = re.compile(
-    r"(?:coche|carro|auto|moto|furgoneta|camioneta|scooter|bici(?:cleta)?|patinete)(?!\w).*|(?:seat|toyota|kia|ford|opel"
-    r"|renault|peugeot|citro[eë]n|nissan|honda|hyundai|mazda|fiat|volkswagen|vw|audi|bmw|mercedes|volvo|tesla|skoda|dacia"
+    r"(?:coche|carro|auto|moto|furgoneta|camioneta|scooter|bici(?:cleta)?|patinete)(?!\w).*|(?:seat|toyota|kia"
+    r"|ford|opel"
+    r"|renault|peugeot|citro[eë]n|nissan|honda|hyundai|mazda|fiat|volkswagen|vw|audi|bmw|mercedes|volvo|tesla"
+    r"|skoda|dacia"
     r"|chevrolet|chevy|suzuki|mitsubishi|jeep|subaru|lexus|mini cooper|cupra|byd|vespa|yamaha|kawasaki|ducati)(?!\w).*"
 )
 _SPANISH_TIME = re.compile(
@@ -68,7 +77,8 @@ _SPANISH_TIME = re.compile(
     r"|finales|mes|año|semana) )*(?:lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo|\d{1,2}(?: de [a-z]"
     r"|[/:.]\d|(?= ?(?:a las .*)?$))|\d{4}-\d\d|mañana|hoy|pasado|siguiente|que viene|pr[óo]xim|primer"
     r"|[úu]ltim|enero|febrero|marzo"
-    r"|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|otoño|verano|invierno|primavera|navidad"
+    r"|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|otoño|verano|invierno"
+    r"|primavera|navidad"
     r"|mediod[íi]a|medianoche|(?:una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce)(?!\w))"
 )
 _SPANISH_STREET = re.compile(
@@ -86,14 +96,16 @@ _NO_SPANISH_PLACE = re.compile(
     r"|huelga|paro|crisis|contacto|desarrollo|revisión|general|serio|cuenta|vacaciones|camino|negociaci\w+)(?!\w)"
 )
 _SPANISH_LANGUAGES = re.compile(
-    r".*\b(?:español|espanol|castellano|inglés|ingles|francés|frances|alemán|aleman|italiano|portugués|portugues|catalán"
+    r".*\b(?:español|espanol|castellano|inglés|ingles|francés|frances|alemán|aleman|italiano|portugués"
+    r"|portugues|catalán"
     r"|catalan|gallego|euskera|vasco|chino|mandarín|mandarin|japonés|japones|ruso|árabe|arabe|polaco|rumano|sueco|danés"
     r"|noruego|finlandés|holandés|neerlandés|griego|turco|coreano|hindi|quechua|aimara|guaraní|guarani|náhuatl|nahuatl"
     r"|maya|hebreo|checo|húngaro|ucraniano|latín|lengua de (?:signos|señas)|valenciano|esperanto)\b.*"
 )
 # What one likes for the moment, and what is praised.
 _NO_LIKING = re.compile(
-    r"(?:that|how|when|what|it|its|this|these|those|your|his|her|their|my|our|him|them|having|seeing|being|everywhere|every"
+    r"(?:that|how|when|what|it|its|this|these|those|your|his|her|their|my|our|him|them|having|seeing|being"
+    r"|everywhere|every"
     r"|hearing|knowing|an?|the|to (?:see|hear|be|know)|through|escaping|getting|how|where|all|everything|some)(?!\w)"
 )
 _NO_USED = re.compile(
@@ -116,9 +128,11 @@ _NO_JOB = re.compile(
     r"|cyclist list|restaurant|plant|elephant|instant|relevant|important|significant|mentor|idea|one|poster|newsletter"
     r"|trader list|center|centre|supporter|admirer|reader"
     r"|player"
-    r"|dieter|günther|günter|gunter|reiner|heiner|holger|volker|rüdiger|theodor|viktor|jasper|casper|kaspar|vincent|laurent"
+    r"|dieter|günther|günter|gunter|reiner|heiner|holger|volker|rüdiger|theodor|viktor|jasper|casper|kaspar"
+    r"|vincent|laurent"
     r"|grant|trent|brent|bernhardin|peter|alexander|walter|werner|rainer|oliver|jennifer|esther|heather|christopher"
-    r"|roger|tyler|victor|hector|igor|ian|brian|adrian|damian|julian|fabian|sebastian|florian|christian|bastian|vivian|lilian|marian|gregor|xavier|javier|offer|other|another|chapter|semester|helper)$"
+    r"|roger|tyler|victor|hector|igor|ian|brian|adrian|damian|julian|fabian|sebastian|florian|christian"
+    r"|bastian|vivian|lilian|marian|gregor|xavier|javier|offer|other|another|chapter|semester|helper)$"
 )
 _DIET = re.compile(
     r"(?:strict |mostly |lacto-ovo |100 ?% )?(?:vegan|vegetarian|pescatarian|pescetarian|flexitarian|gluten[- ]free"
@@ -136,13 +150,16 @@ _OWNED = re.compile(
     r"|hund|katze|kater|auto|wohnung|haus|kaninchen|pferd|fahrrad|e-bike|welpen?|hündin"
     r"|scooter|motorcycle|birds?|snakes?|guinea pigs?|chickens?|hens?|beehives?|grandchildren|grandson"
     r"|granddaughter|budgies?"
-    r"|gerbils?|ferrets?|goats?|ponies|pony|donkeys?|ducks?|tortoises?|lizards?|geckos?|canar(?:y|ies)|parakeets?|puppies|boys?"
+    r"|gerbils?|ferrets?|goats?|ponies|pony|donkeys?|ducks?|tortoises?|lizards?|geckos?|canar(?:y|ies)"
+    r"|parakeets?|puppies|boys?"
     r"|girls?|jungs|jungen|mädchen|kinder|hühner|enten|ziegen|esel|wellensittiche?|meerschweinchen|hamster|katzen|hunde"
-    r"|vögel|schildkröten?|pferde|söhne|töchter|enkel)(?!\w)"
+    r"|geschwister|brüder|schwestern|vögel|schildkröten?|pferde|söhne|töchter|enkel)(?!\w)"
     r"|(?:una?|dos|tres|cuatro|cinco|seis|\d) (?:\w+ ){0,1}(?:perr[oa]s?|perrit[oa]s?|gat[oa]s?|gatit[oa]s?"
-    r"|cachorr[oa]s?|hij[oa]s?|herman[oa]s?|niet[oa]s?|sobrin[oa]s?|niñ[oa]s?|mellizos|gemel[oa]s|coches?|carros?|autos?|motos?|bicis?"
+    r"|cachorr[oa]s?|hij[oa]s?|herman[oa]s?|niet[oa]s?|sobrin[oa]s?|niñ[oa]s?|mellizos|gemel[oa]s|coches?"
+    r"|carros?|autos?|motos?|bicis?"
     r"|casas?|pisos?|departamentos?|apartamentos?|conejos?|loros?|tortugas?|peces|caballos?|gallinas?|canarios?|pianos?"
-    r"|guitarras?|huertos?|jardín|tienda|panadería|negocio|empresa|furgoneta|camioneta|barco|beca|máster|doctorado)(?!\w)"
+    r"|guitarras?|huertos?|jardín|tienda|panadería|negocio|empresa|furgoneta|camioneta|barco|beca|máster"
+    r"|doctorado)(?!\w)"
 )
 _CODE = re.compile(
     r"[#*+]?(?=[\w@./+:#*&!?-]*\d)[\w@./+:#*&!?$%-]{2,}|\S+@\S+\.\S+|https?://\S+|[\w-]+\.(?:com|org|net|io|de|es|cn)\b"
@@ -172,7 +189,8 @@ _ORGANISATION = re.compile(
 _NO_EMPLOYER = re.compile(
     r"(?:mein|dein|sein|ihr|unser|euer|eure|dir|mir|uns|euch|ihm|ihnen|arzt|zahnarzt|ärztin|friseur|oma|opa|mama|papa"
     r"|mutter|vater|freund|freundin|freunden|nachbar|familie|eltern|polizei|frau|herrn|sport|training|yoga|bett|bus|zug"
-    r"|minute|stunde|tag|woche|anfang|ende|hause|notaufnahme|urlaub|park|garten|kino|stau|meeting|auto|homeoffice|schwimmbad|supermarkt|café|flugzeug|hotel|keller|wald"
+    r"|minute|stunde|tag|woche|anfang|ende|hause|notaufnahme|urlaub|park|garten|kino|stau|meeting|auto"
+    r"|homeoffice|schwimmbad|supermarkt|café|flugzeug|hotel|keller|wald"
     r"|ausland|gym|mitglied|essen|lidl|aldi|rewe|edeka|ikea)\w*"
 )
 _NO_VEHICLE = re.compile(

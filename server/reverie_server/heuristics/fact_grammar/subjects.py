@@ -117,7 +117,8 @@ def relations_in(text: str, people: People, phrases: Phrases, at: int) -> Iterat
             continue
         end = _role_end(plain, role.end(), phrases)
         name = _name_behind(text, plain, end, phrases)
-        is_of_thing = phrases["owner_of"].search(plain[max(0, found.start() - 4) : found.start()]) is not None
+        is_owner = phrases["owner_of"].search(plain[max(0, found.start() - 4) : found.start()]) is not None
+        is_of_thing = is_owner or (found.start() > 0 and phrases["genitive"].fullmatch(found[0]) is not None)
         if is_of_thing and phrases["called"].match(plain, end):
             # `The teacher of my son is called Elena.`
             continue
