@@ -122,6 +122,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("english", "I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
         ("english", "Tom's not my manager anymore, it's Ines now.", ("user", "boss", "Ines")),
         ("english", "Tom is no longer my manager, it's Ines now.", ("user", "boss", "Ines")),
+        ("german", "Tom ist nicht mehr mein Chef, jetzt ist es Ines.", ("user", "boss", "Ines")),
+        ("german", "Mein Chef ist nicht mehr Tom, sondern Ines.", ("user", "boss", "Ines")),
+        ("spanish", "Tom ya no es mi jefe, ahora es Inés.", ("user", "boss", "Inés")),
+        ("chinese", "老王不是我老板了，现在是李娜。", ("user", "boss", "李娜")),
         ("english", "Last June I moved to Leeds.", ("user", "lives_in", "Leeds")),
         ("english", "I was born in Oslo and grew up in Bergen.", ("user", "from", "Oslo")),
         ("english", "My sister's in Berlin these days.", ("user's sister", "lives_in", "Berlin")),
@@ -340,3 +344,18 @@ def test_who_moves_within_days_lives_there(language: str, said: str, home: str |
 def test_what_people_plainly_say_is_read(language: str, said: str, facts: list[tuple[str, str, str | None]]) -> None:
     found = read_facts([Utterance(said, datetime(2026, 3, 9, tzinfo=UTC))], language)
     assert [(each.predicate, each.object, each.change.old_object if each.change else None) for each in found] == facts
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("english", "I'm not drinking coffee today."),
+        ("english", "I'm not eating meat this week."),
+        ("german", "Heute trinke ich keinen Kaffee."),
+        ("spanish", "Hoy no tomo café."),
+        ("chinese", "今天我不喝咖啡。"),
+        ("chinese", "我住在奥斯陆的时候养过猫。"),
+    ],
+)
+def test_what_was_or_is_soon_over_is_no_fact(language: str, text: str) -> None:
+    assert read(text, language=language) == []

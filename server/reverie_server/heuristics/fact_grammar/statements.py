@@ -359,6 +359,9 @@ def _match(predicate: Predicate, statement: Statement, subject: Subject, rest: D
         return None
     elif subject.is_new and change is None:
         change = Change("replaces", "new")
+    if predicate_name == "avoids" and statement.phrases["passing"].search(aligned(statement.core)):
+        # `No coffee today` is no diet.
+        return None
     if predicate.change == "ends" and not object_:
         object_ = subject_name if subject.kind != "self" else predicate.name
     return statement.fact(
