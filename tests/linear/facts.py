@@ -404,6 +404,9 @@ EXEMPT: Mapping[str, str] = {
             "paired_changes.nearness_of",
         )
     },
+    "reverie_server.heuristics.fact_grammar.people.People.is_of_work": "looks a name up",
+    "reverie_server.heuristics.fact_grammar.predicates.fact_behind": "a step of `facts_of_sentence`",
+    "reverie_server.heuristics.fact_grammar.predicates.named_in": "takes what a pattern has found",
     "reverie_server.heuristics.changes.paired_changes.can_change": "looks for a role in the name of a predicate",
     "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
     "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",

@@ -10,41 +10,18 @@ from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, claus
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
 from reverie_server.heuristics.fact_grammar.objects import (
-    fits,
-    is_amount_or_code,
     is_vague,
-    is_value,
     tidy,
-    time_only,
 )
 from reverie_server.heuristics.fact_grammar.people import People
-from reverie_server.heuristics.fact_grammar.phrases import Phrases, Predicate
+from reverie_server.heuristics.fact_grammar.phrases import Phrases
+from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named_in
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, relations_in, subject_of
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
-_OPPOSITES = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids", "drinks": "avoids", "can_eat": "avoids"}
-# These are said by their denial alone: what one cannot eat, what one cannot stand.
-_DENIED_ONLY = {"can_eat": "can_eat", "can_stand": "likes", "does": "habit"}
-# Of these a denial says that they are not, or not any more.
-_DENIABLE = frozenset({"lives_in", "works_at", "works_as", "has", "uses", "boss", "diet", "allergic_to", "drives"})
-_POSSESSIVE = re.compile(
-    r"^(?:the|my|our|mein(?:e|en|em)?|unser(?:e|en)?|den|die|das|der|el|la|los|las|mi|mis|nuestr[oa]) "
-    r"|^(?:我的|我们的|我)",
-    re.IGNORECASE,
-)
-# Things of which one has one, with the predicate that says which.
-_KINDS = {
-    **dict.fromkeys(("car", "auto", "wagen"), "drives"),
-    **{kind: kind for kind in ("bike", "motorbike", "phone", "laptop", "camera", "bank", "rad", "fahrrad", "handy")},
-}
-_SAME = dict.fromkeys(("e-mail", "email address", "e-mail address", "mail", "mail address"), "email") | dict.fromkeys(
-    ("mailadresse", "mail-adresse", "email-adresse", "emailadresse"), "e-mail-adresse"
-)
-_SAME |= dict.fromkeys(("number", "new number", "mobile number", "cell number", "phone no"), "phone number")
-_NAMES = frozenset({"name", "nombre", "名字"})
 # After these facts a clause says no more of the kind.
 _EXCLUSIVE = frozenset(
     {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"}
@@ -52,26 +29,6 @@ _EXCLUSIVE = frozenset(
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
-_ATTRIBUTE = re.compile(
-    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode"
-    r"|passphrase|code|pin|birthday|anniversary|size"
-    r"|goal|hobby|nationality|time ?zone|plate|id|username|handle|key|url|wi-?fi|combination|iban|licen[cs]e|date"
-    r"|blood type|dose|price|deposit|size|weight|email|salary"
-    r"|nickname|pronouns|shift|budget|salary|rent|seat|locker|desk|extension|phone|account|room|title|height|weight)"
-)
-_FAVOURITE = re.compile(
-    r"(?:all[- ]time )?favou?rite .+|lieblings.+|.+ (?:favorit[oa]s?|preferid[oa]s?)(?: .+)?|最(?:喜欢|喜歡|爱|愛).*"
-)
-_ATTRIBUTES = re.compile(
-    r".*(?:nummer|adresse|passwort|kennwort|code|geburtstag|name|größe|hobby|kennzeichen|pin|schlüssel"
-    r"|miete|gehalt|budget|preis|dosis|e-?mail|iban|kaution)"
-    r"|(?:número|numero|dirección|direccion|contraseña|clave|código|codigo|nombre|apellidos?|apodo|cumpleaños|correo|email"
-    r"|mail|talla|matrícula|matricula|teléfono|telefono|móvil|celular|pin|usuario|sueldo|salario|peso|altura|estatura|turno"
-    r"|lengua materna|idioma materno|grupo sanguíneo|signo|aniversario|puesto|cargo|nacionalidad|pasatiempo|hobby|meta"
-    r"|objetivo|horario|alquiler|renta|hipoteca|presupuesto)(?: .*)?"
-    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|目的地|房租|房贷"
-    r"|母语|职业|身高|体重|血型|姓名|网名|小名|学号|座位号?|会员号|护照号?|身份证号?|纪念日|星座|预算|英文名)"
-)
 
 
 _SAYS = (
@@ -271,7 +228,7 @@ def _facts_of_clause(
             continue
         if is_planned and not (predicate.name == "when" and subject.kind in ("thing", "name")):
             continue
-        fact = _match(predicate, statement, subject, rest, talk)
+        fact = fact_behind(predicate, statement, subject, rest, talk)
         if fact is not None:
             taken.add(predicate.name)
             yield replace(fact, text=text)
@@ -295,155 +252,10 @@ def _facts_of_clause(
         plain = Denied(*behind)
         for predicate in phrases.predicates:
             if predicate.change == "ends" and predicate.subjects & _WHO[subject.kind]:
-                fact = _match(predicate, statement, subject, plain, talk)
+                fact = fact_behind(predicate, statement, subject, plain, talk)
                 if fact is not None:
                     yield replace(fact, text=text)
                     return
-
-
-def _match(predicate: Predicate, statement: Statement, subject: Subject, rest: Denied, talk: Talk) -> StatedFact | None:
-    found = predicate.pattern.match(rest.plain)
-    if found is None:
-        return None
-    object_ = _without_old(_object_of(found, rest.text), statement.phrases)
-    if not object_ and predicate.change != "ends":
-        return None
-    if predicate.name == "when":
-        object_ = time_only(object_)
-    is_empty = is_vague(object_) and predicate.name != "when"
-    if object_ and (is_empty or not fits(predicate.condition, object_, has_capitals=talk.has_capitals)):
-        return None
-    if (
-        predicate.name == "left"
-        and "place" in found.groupdict()
-        and found["place"]
-        and not talk.people.is_of_work(subject.name)
-    ):
-        # `Helen left the station` on any day, if she is nobody's boss there.
-        return None
-    of_thing = _named(found, rest.text, "s")
-    if of_thing is not None:
-        about_thing = _POSSESSIVE.sub("", of_thing)
-        subject = replace(subject, kind="thing", name=about_thing, owned=about_thing)
-    about = _about(predicate, subject)
-    if about is None:
-        return None
-    subject_name, predicate_name = about
-    is_functional = predicate.is_functional
-    if predicate.name == "when" and (
-        is_amount_or_code(object_) or (predicate.change == "replaces" and _is_no_time(object_, statement.phrases))
-    ):
-        # `The code was changed to 7788`, and what moves to a place.
-        if not is_value(object_):
-            return None
-        predicate_name = "is"
-    if predicate.name == "switched" and subject.kind == "thing" and is_value(object_):
-        # `The alarm code changed to 9034.`
-        predicate_name, is_functional = "is", True
-    old = _named(found, rest.text, "old")
-    than = _named(found, rest.text, "than")
-    if than:
-        predicate_name = f"prefers of {' / '.join(sorted((object_.casefold(), than.casefold())))}"
-    if predicate.name == "name" and subject.kind != "self":
-        return None
-    change = Change(predicate.change, found[0].strip()[:40], old) if predicate.change else None
-    if old and change is None:
-        change = Change("replaces", "from … to", old)
-    if rest.cue is not None:
-        if predicate.change == "ends":
-            return None
-        predicate_name, change, is_functional = _denied(predicate, predicate_name, object_, rest, change)
-        if not predicate_name:
-            return None
-    elif predicate.name in _DENIED_ONLY:
-        return None
-    elif subject.is_new and change is None:
-        change = Change("replaces", "new")
-    if predicate_name == "avoids" and statement.phrases["passing"].search(aligned(statement.core)):
-        # `No coffee today` is no diet.
-        return None
-    if predicate.change == "ends" and not object_:
-        object_ = subject_name if subject.kind != "self" else predicate.name
-    return statement.fact(
-        subject_name,
-        predicate_name,
-        object_,
-        "profile" if predicate_name == "name" else predicate.category,
-        is_functional=is_functional,
-        change=change,
-        about_user=subject.kind == "self" or subject.owned is not None,
-        confidence=0.85 if predicate.is_functional else 0.8,
-    )
-
-
-def _denied(
-    predicate: Predicate, name: str, object_: str, rest: Denied, change: Change | None
-) -> tuple[str, Change | None, bool]:
-    """Predicate, change and whether it is functional, of what a clause denies; "" where that is no fact."""
-    assert rest.cue is not None
-    name = _DENIED_ONLY.get(name, name)
-    if rest.is_over:
-        return name, Change("ends", rest.cue, object_), False
-    if name in _OPPOSITES:
-        return _OPPOSITES[name], change, False
-    if name in _DENIABLE:
-        return name, Change("ends", rest.cue, object_), False
-    if name in ("likes", "speaks", "plays", "learns", "prefers") or predicate.category == "profile":
-        return f"not {name}", change, False
-    return "", None, False
-
-
-def _about(predicate: Predicate, subject: Subject) -> tuple[str, str] | None:
-    """The subject and the predicate of a fact; what the user owns is the user's where it is a value."""
-    if predicate.name == "value":
-        if predicate.condition == "attribute" and not (subject.owned and _is_attribute(subject.owned)):
-            return None
-        if predicate.condition == "kind":
-            # `My car is a Golf.`
-            kind = _KINDS.get(subject.owned.casefold()) if subject.owned else None
-            return None if kind is None else (SELF, kind)
-        if subject.owned is not None and _is_attribute(subject.owned):
-            owned = _SAME.get(subject.owned.casefold(), subject.owned.casefold())
-            return SELF, "name" if owned in _NAMES else owned
-        if subject.kind == "name":
-            return None
-        return subject.name, "is"
-    if predicate.name == "lives_in" and subject.kind == "thing":
-        return subject.name, "located"
-    if predicate.name == "boss" and subject.kind == "self":
-        return SELF, "boss"
-    return subject.name, predicate.name
-
-
-def _is_no_time(object_: str, phrases: Phrases) -> bool:
-    """Whether a language knows what times look like, and an object has nothing of one."""
-    return "time_of" in phrases.patterns and phrases["time_of"].search(aligned(object_)) is None
-
-
-def _is_attribute(owned: str) -> bool:
-    """Whether a thing of the user's is a value rather than a thing: a favourite, a number."""
-    plain = owned.casefold()
-    return any(pattern.fullmatch(plain) for pattern in (_FAVOURITE, _ATTRIBUTE, _ATTRIBUTES))
-
-
-def _object_of(found: re.Match[str], text: str) -> str:
-    for name, value in found.groupdict().items():
-        if value is not None and name.startswith("o") and not name.startswith("old"):
-            return tidy(text[found.start(name) : found.end(name)])
-    return ""
-
-
-def _without_old(object_: str, phrases: Phrases) -> str:
-    """An object without the words behind it that say what it takes the place of."""
-    old = phrases["old"].search(aligned(object_))
-    return tidy(object_[: old.start()]) if old and old.start() > 0 else object_
-
-
-def _named(found: re.Match[str], text: str, prefix: str) -> str | None:
-    for name, value in found.groupdict().items():
-        if value is not None and name.startswith(prefix):
-            return tidy(text[found.start(name) : found.end(name)]) or None
-    return None
 
 
 def _text_of(statement: Statement, clause: Clause, subject: Subject, people: People, *, is_only: bool) -> str:
@@ -477,7 +289,7 @@ def _with_cue(fact: StatedFact, statement: Statement) -> StatedFact:
         return fact
     old = phrases["old"].search(plain)
     if old is not None:
-        named = _named(old, fact.text, "old")
+        named = named_in(old, fact.text, "old")
         if named and not is_vague(named) and named.casefold() not in fact.object.casefold():
             return replace(fact, change=Change("replaces", old[0].strip()[:40], named))
     if change is not None:
