@@ -52,7 +52,7 @@ class Talk:
         return await self.runtime.sessions.find(self.principal, self.session_id)
 
     async def live(self) -> list[Message]:
-        return await self.runtime.sessions.live(self.principal, await self.session())
+        return (await self.runtime.sessions.live(self.principal, self.session_id))[1]
 
     async def everything(self) -> list[Message]:
         return await self.runtime.sessions.messages(self.principal, await self.session(), after=0, limit=10_000)

@@ -144,7 +144,7 @@ def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def prompts_with_notes_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A prompt is made with the files of all owners, their daily notes among them."""
-    own = r"AND (?:[a-z]\.)?slice_id = ANY\(%\(slice_ids\)s::bigint\[\]\)"
+    own = r"AND slice_id = ANY\(string_to_array\(current_setting\('reverie.slices'\), ','\)::bigint\[\]\)"
     edit_sql(monkeypatch, context_files.SQL, "prompt_files", lambda text: re.sub(own, "", text))
 
 

@@ -23,7 +23,7 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
-from reverie_server.prompt.contents import prompt_texts
+from reverie_server.prompt.contents import prompt_contents
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest, request_for
 from reverie_server.sessions.model import NewMessage
@@ -251,11 +251,12 @@ async def test_the_prompt_of_a_session_holds_its_messages_and_the_enabled_files(
     await put(wren, "MEMORY.md", "# Long-term Memory\n\n- Ada is vegan.\n")
     talk = Talk(wren, owner_key="user:1")
     await talk.say("What does Ada eat?", "Nothing from animals.")
-    texts = await prompt_texts(wren.database, wren.sessions, granted(), "web:1")
+    texts, in_session = await prompt_contents(wren.database, granted(), "web:1")
+    assert in_session == ("web:1", 1)
     assert "Nothing from animals." in texts
     assert any("Ada is vegan" in text for text in texts)
     assert not any(REVIEW in text for text in texts)
-    assert texts[:-2] == await prompt_texts(wren.database, wren.sessions, granted(), "web:none")
+    assert await prompt_contents(wren.database, granted(), "web:none") == (texts[:-2], None)
 
 
 async def test_twenty_turns_at_once_take_turns_with_the_connections(wren: Runtime) -> None:

@@ -17,8 +17,8 @@ async def record(runtime: Runtime, answer: str | None, at: datetime) -> list[tup
     new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(at)
     answered = None if answer is None else Answered(answer, ())
     await TurnRecorder(runtime.database, runtime.sessions).record(grant, place, "web:7", new, answered)
-    session = await runtime.sessions.find(grant.principal, "web:7")
-    return [(said.role, said.content) for said in await runtime.sessions.live(grant.principal, session)]
+    _, live = await runtime.sessions.live(grant.principal, "web:7")
+    return [(said.role, said.content) for said in live]
 
 
 async def test_the_same_soon_is_a_retry(runtime: Runtime) -> None:

@@ -12,6 +12,9 @@ from tests.embedders import MoodyEmbedder, filled_slot
 from tests.talks import ADA, Talk
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.database.messages import Message
+from reverie_indexer.database.queries import name_of
+from reverie_indexer.database.watched import WatchedConnection
 from reverie_server.app.wiring import assemble
 from reverie_server.prompt.turn import Turn
 from reverie_server.runtime import Runtime
@@ -39,6 +42,26 @@ async def talk(runtime: Runtime) -> Talk:
     """A conversation of an agent whose every matching memory is injected, and that is there already."""
     await runtime.agents.put("default", "wren", None, None, {"auto_inject_threshold": 0.0})
     return Talk(runtime)
+
+
+class Noting(Database):
+    """Notes the names of the statements that it sends, by exchange."""
+
+    def __init__(self, conninfo: str) -> None:
+        super().__init__(conninfo)
+        self.exchanges: list[tuple[str, ...]] = []
+
+    async def _prepare(self, connection: WatchedConnection) -> None:
+        await super()._prepare(connection)
+        exchanges = self.exchanges
+
+        class Cursor(psycopg.AsyncCursor[Any]):
+            async def execute(self, query: Any, params: Any = None, **how: Any) -> Any:
+                sent = [each.query for each in query.statements] if isinstance(query, Message) else [query]
+                exchanges.append(tuple(map(name_of, sent)))
+                return await super().execute(query, params, **how)
+
+        connection.cursor_factory = Cursor
 
 
 async def settings(runtime: Runtime, **own: Any) -> None:
@@ -274,6 +297,30 @@ class TestInjection:
         whole = "\n".join([turn.system_prompt, *texts(turn)])
         assert turn.injection.injected
         assert [whole.count(mark) for mark in (OPEN_FENCE, CLOSE_FENCE)] == [1, 1]
+
+    async def test_what_is_stored_for_a_turn_comes_in_one_exchange(self, conninfo: str) -> None:
+        async with Noting(conninfo) as database:
+            runtime = assemble(Settings(embedder="hashing"), database, await filled_slot(database, MoodyEmbedder(64)))
+            talk = Talk(runtime)
+            await talk.chat(2)
+            await talk.put("MEMORY.md", "# Memory\n\n- Ada likes tea.\n")
+            for _ in range(3):
+                # What is asked for again is held.
+                await talk.context("Where does the lighthouse stand?")
+            del database.exchanges[:]
+            turn = await talk.context("Where does the lighthouse stand?")
+        assert "Ada likes tea" in turn.system_prompt
+        assert texts(turn)[0] == "asking 1"
+        of_turn = [each for each in database.exchanges if any(name.startswith("prompt.") for name in each)]
+        assert [each[-4:] for each in of_turn] == [
+            (
+                "prompt.context_files.prompt_files",
+                "nights.digest.card",
+                "sessions.lookup.session_of_id",
+                "sessions.sessions.live_messages",
+            )
+        ]
+        assert len(database.exchanges) <= 9
 
     async def test_a_failing_embedder_fails_no_turn(self, database: Database) -> None:
         embedder = MoodyEmbedder(64)

@@ -20,10 +20,9 @@ DISABLED, SESSIONS = 60, 10
 async def plan_of(database: Database) -> tuple[list[dict[str, Any]], int]:
     """The nodes of the plan for one owner, and how many files it gives."""
     async with database.tenant("default", snapshot=True) as connection:
-        own = await visible_slices(connection, "default", "wren", ADA)
+        await visible_slices(connection, "default", "wren", ADA)
         params = {
             "tenant_id": "default",
-            "slice_ids": [s.slice_id for s in own],
             "paths": ["MEMORY.md", "memory.md"],
             "notes_from": "memory/2026-04-02",
             "notes_to": "memory/2026-04-03/",

@@ -80,6 +80,7 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
         (appending.SQL["known_ids"], {"messages": 2}),
         (appending.SQL["last_spoken"], {"messages": 1}),
         (sessions_module.SQL["messages"], {"messages": 5}),
+        (sessions_module.SQL["live_messages"], {"sessions": 1, "messages": MESSAGES}),
         (completion.SQL["complete"], {"sessions": 2}),
         (digest.SQL["card"], {"slices": 1, "reports": 1}),
         (transcript.SQL["chunks_of_session"], {"documents": 1, "chunks": MESSAGES}),

@@ -75,9 +75,7 @@ def wire_turns(settings: Settings, system: TurnDependencies, now: Callable[[], d
     turn_log = TurnLog(system.database, system.tombstones, now=now)
     turns = Turns(
         system.database,
-        ConversationDependencies(
-            system.sessions, compactions, summaries, window_summaries, MorningCards(system.database, now=now)
-        ),
+        ConversationDependencies(compactions, summaries, window_summaries, MorningCards(system.database, now=now)),
         system.injector,
         system.count_tokens,
         TurnRules(settings.context_max_tokens, settings.summarise_from_share, settings.compact_wait_seconds),

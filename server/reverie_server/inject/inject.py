@@ -235,15 +235,17 @@ class Injector:
         max_tokens = settings.auto_inject_max_tokens if request.max_tokens is None else request.max_tokens
         texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
         prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)))
-        other = [result for result in results if not _is_of_session(result, request.in_session)]
+        # The diary repeats what others say.
+        relevant = [
+            result
+            for result in results
+            if result.relevance >= threshold
+            and not is_diary(result.path)
+            and not _is_of_session(result, request.in_session)
+        ]
         marked = asks_about_past(request.message)
         said = {sentence.key for text in request.prompt_texts for sentence in keyed_sentences(text)}
-        memories = [
-            _without_said(_found_memory(result, settings, marked=marked), said)
-            for result in other
-            # The diary repeats what others say.
-            if not is_diary(result.path)
-        ]
+        memories = [_without_said(_found_memory(result, settings, marked=marked), said) for result in relevant]
         matches = select(memories, threshold, prompt)
         fitting = fit(matches, _notice(), max_tokens, self._count)
         return _Selection(matches, fitting, _near(results, matches, fitting, threshold))

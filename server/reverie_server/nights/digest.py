@@ -66,13 +66,13 @@ class MorningCards:
     async def for_conversation(
         self, place: Place, viewer: str | None, session_id: str | None, time_zone: str
     ) -> list[CardEntry] | None:
-        """The card, if this is the first conversation of the viewer's day, or the first message of one; else None."""
+        """The card, if this is the first conversation of the viewer's day, or the first message of one; else None.
+
+        There is none where `unseen_statement` has no row.
+        """
         zone = ZoneInfo(time_zone)
         now = self._now()
         since = datetime.combine(now.astimezone(zone).date(), time(), zone)
-        if not (await self._database.read(place.tenant_id, _unseen_statements(place, viewer)))[-1]:
-            # Most turns have none.
-            return None
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             row = await self._unseen(connection, place, viewer)
             if row is None:
@@ -89,20 +89,20 @@ class MorningCards:
             return await _entries(connection, place, row) if is_first else None
 
     async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> DictRow | None:
-        rows = (await in_one_message(connection, _unseen_statements(place, viewer)))[-1]
+        opening = opening_slices(place.tenant_id, place.agent_id, place.owner_key)
+        rows = (await in_one_message(connection, [*opening, unseen_statement(place, viewer)]))[-1]
         return rows[0] if rows else None
 
 
-def _unseen_statements(place: Place, viewer: str | None) -> list[Statement]:
-    """The statements of which the last gives the newest report, if the viewer has not seen it."""
+def unseen_statement(place: Place, viewer: str | None) -> Statement:
+    """The statement that gives the newest report of an open slice, if the viewer has not seen it."""
     params = {
         "tenant_id": place.tenant_id,
         "agent_id": place.agent_id,
         "owner_key": place.owner_key,
         "viewer": viewer or "",
     }
-    opening = opening_slices(place.tenant_id, place.agent_id, place.owner_key)
-    return [*opening, Statement(SQL["card"], params)]
+    return Statement(SQL["card"], params)
 
 
 async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:

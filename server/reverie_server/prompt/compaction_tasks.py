@@ -101,5 +101,5 @@ class SessionCompactions:
 
     async def _is_due(self, grant: Grant, session: Session) -> bool:
         principal = replace(grant.principal, owner_key=session.owner_key)
-        live = await self._sessions.live(principal, await self._sessions.find(principal, session.session_id))
+        _, live = await self._sessions.live(principal, session.session_id)
         return len(live) > self._rules.from_messages or tokens_of(live) >= self._rules.from_tokens(grant.settings)

@@ -11,7 +11,7 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection, Database, opening_slices
-from reverie_indexer.database.messages import in_one_message
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.file_rules import is_backup, is_unedited_seed
 from reverie_indexer.index.slices import scope_of
@@ -31,13 +31,22 @@ _LEADER_RANK = 1
 
 
 async def read_prompt_files(
-    database: Database, principal: Principal, notes_of: Place, *, today: date, recent_days: int, with_seeds: bool
-) -> PromptFiles:
+    database: Database,
+    principal: Principal,
+    notes_of: Place,
+    *,
+    today: date,
+    recent_days: int,
+    with_seeds: bool,
+    also: Sequence[Statement] = (),
+) -> tuple[PromptFiles, list[list[DictRow]]]:
     """The enabled files that the principal sees, its long-term memory, and the daily notes of the place `notes_of`.
 
     The notes are those of today and of `recent_days` days before. All is read in one snapshot. An unknown agent has no
     files. Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but
     for paths that its own team has.
+
+    Further statements are sent `also`, at once and in the same snapshot, of which the rows come second.
     """
     # The paths of notes sort like their days, and a note with a number has that of its day at the beginning.
     notes_from = _note_prefix(today - timedelta(days=recent_days))
@@ -47,18 +56,19 @@ async def read_prompt_files(
         "notes_from": notes_from,
         "notes_to": f"{_note_prefix(today)}/",
     }
-    opening = opening_slices(principal.tenant_id, principal.agent_id, principal.owner_key)
-    async with database.snapshot(principal.tenant_id, opening) as (connection, answers):
-        rows = await _files(connection, answers[-1], params)
+    first = [*_files_statements(principal.agent_id, principal.owner_key, params), *also]
+    async with database.snapshot(principal.tenant_id, first) as (connection, answers):
+        *_, visible, own = answers[: len(first) - len(also)]
+        team_paths = {row["path"] for row in own if _scope(row) == "team"}
+        rows = await _as_it_holds(connection, principal.tenant_id, visible, _of_prompt(own, with_seeds=with_seeds))
         leader_rows: list[DictRow] = []
         if principal.leader_agent_id is not None:
             without_notes = {**params, "paths": [], "notes_to": notes_from}
-            of_leader = opening_slices(principal.tenant_id, principal.leader_agent_id, None)
-            visible_rows = await _files(connection, (await in_one_message(connection, of_leader))[-1], without_notes)
-            team_paths = {row["path"] for row in rows if _scope(row) == "team"}
-            leader_rows = [row for row in visible_rows if _scope(row) == "team" and row["path"] not in team_paths]
-    if not with_seeds:
-        rows, leader_rows = _without_seeds(rows), _without_seeds(leader_rows)
+            of_leader = _files_statements(principal.leader_agent_id, None, without_notes)
+            *_, visible, shared_rows = await in_one_message(connection, of_leader)
+            new = [row for row in shared_rows if _scope(row) == "team" and row["path"] not in team_paths]
+            of_prompt = _of_prompt(new, with_seeds=with_seeds)
+            leader_rows = await _as_it_holds(connection, principal.tenant_id, visible, of_prompt)
     # A daily note of the place is no file of the prompt as well.
     days = {row["path"]: day for row in rows if (day := _day_of(row["path"], notes_from, today)) is not None}
     notes = _notes([row for row in rows if _scope(row) == notes_of.scope and row["path"] in days], days)
@@ -69,7 +79,7 @@ async def read_prompt_files(
     personal = [row for row in files if _scope(row) == "personal"]
     # Where there is a MEMORY.md, enabled or not, nothing stands in for it.
     stands_in = all(row["path"] != LONG_TERM[0] for row in personal)
-    return PromptFiles(
+    prompt_files = PromptFiles(
         shared=_prompt_files(row for *_, row in sorted(shared, key=lambda entry: entry[:3]) if row["enabled"]),
         personal=_prompt_files(
             row for row in personal if row["enabled"] or (stands_in and row["path"] == LONG_TERM[1])
@@ -77,6 +87,7 @@ async def read_prompt_files(
         notes=notes,
         today=today,
     )
+    return prompt_files, answers[len(first) - len(also) :]
 
 
 def _note_prefix(day: date) -> str:
@@ -104,22 +115,24 @@ def _notes(rows: Iterable[DictRow], days: Mapping[str, date]) -> dict[date, str]
     return notes
 
 
-def _without_seeds(rows: Iterable[DictRow]) -> list[DictRow]:
-    """The rows without the seed files that nobody has edited."""
-    return [row for row in rows if not is_unedited_seed(row["path"], row["content"])]
+def _of_prompt(rows: Iterable[DictRow], *, with_seeds: bool) -> list[DictRow]:
+    """The rows, without the seed files that nobody has edited unless `with_seeds`."""
+    return [row for row in rows if with_seeds or not is_unedited_seed(row["path"], row["content"])]
 
 
-async def _files(connection: Connection, visible: Sequence[DictRow], params: dict[str, Any]) -> list[DictRow]:
-    """The files of the visible slices, which are open."""
-    slice_ids = [row["slice_id"] for row in visible]
-    cursor = await connection.execute(SQL["prompt_files"], {**params, "slice_ids": slice_ids})
-    return await _as_it_holds(connection, params["tenant_id"], slice_ids, await cursor.fetchall())
+def _files_statements(agent_id: str, owner_key: str | None, params: dict[str, Any]) -> list[Statement]:
+    """The statements that open the slices that (agent, owner) may see, and read their files."""
+    return [*opening_slices(params["tenant_id"], agent_id, owner_key), Statement(SQL["prompt_files"], params)]
 
 
 async def _as_it_holds(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], rows: Sequence[DictRow]
+    connection: Connection, tenant_id: str, visible: Sequence[DictRow], rows: Sequence[DictRow]
 ) -> list[DictRow]:
-    """The files with what does not hold any more marked in the lines of people, and left out of lines of the server."""
+    """The files with what does not hold any more marked in the lines of people, and left out of lines of the server.
+
+    The `visible` slices are open.
+    """
+    slice_ids = [row["slice_id"] for row in visible]
     keys = await asyncio.to_thread(
         lambda: {sentence.key for row in rows for sentence in keyed_sentences(row["content"] or "")}
     )

@@ -1,16 +1,16 @@
--- prompt_files: the living files of some slices that are enabled, at one of some paths, or notes of some days. The text of each is looked up
--- by itself: without statistics the planner would read all versions of the tenant to join them.
+-- prompt_files: the living files of the open slices that are enabled, at one of some paths, or notes of some days. The text
+-- of each is looked up by itself: without statistics the planner would read all versions of the tenant to join them.
 WITH selected AS (
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
-    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(string_to_array(current_setting('reverie.slices'), ',')::bigint[])
       AND enabled AND deleted_at IS NULL AND session_key IS NULL
     UNION
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
-    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND path = ANY(%(paths)s::text[])
-      AND deleted_at IS NULL AND session_key IS NULL
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(string_to_array(current_setting('reverie.slices'), ',')::bigint[])
+      AND path = ANY(%(paths)s::text[]) AND deleted_at IS NULL AND session_key IS NULL
     UNION
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
-    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+    WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(string_to_array(current_setting('reverie.slices'), ',')::bigint[])
       AND path >= %(notes_from)s AND path < %(notes_to)s AND note_day IS NOT NULL
       AND deleted_at IS NULL AND session_key IS NULL
 )

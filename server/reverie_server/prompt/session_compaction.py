@@ -130,8 +130,7 @@ class SessionCompaction:
         principal = replace(grant.principal, owner_key=session.owner_key)
 
         async def attempt() -> Compacted:
-            present = await self._sessions.find(principal, session.session_id)
-            live = await self._sessions.live(principal, present)
+            present, live = await self._sessions.live(principal, session.session_id)
             messages = all_but_last(live, keep_last)
             if not messages:
                 return Compacted(0, len(live), present.summary, 0, "extractive")

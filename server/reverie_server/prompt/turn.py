@@ -12,12 +12,11 @@ from typing import Any
 import structlog
 
 from reverie_indexer.database.database import Database
-from reverie_indexer.errors import NotFound
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import Injection, Injector, InjectRequest, no_injection
 from reverie_server.inject.query_expansion import RECENT_MESSAGES
-from reverie_server.nights.digest import MorningCards
+from reverie_server.nights.digest import CardEntry, MorningCards, unseen_statement
 from reverie_server.prompt import context
 from reverie_server.prompt.compaction_tasks import SessionCompactions
 from reverie_server.prompt.context import Limits, Part, PromptFiles, Section
@@ -30,8 +29,9 @@ from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, tokens_of, trim
 from reverie_server.prompt.window_summaries import WindowSummaries
 from reverie_server.sessions.daily_log import local_day, log_text
-from reverie_server.sessions.model import Message, exchanges
-from reverie_server.sessions.sessions import Sessions
+from reverie_server.sessions.lookup import Key
+from reverie_server.sessions.model import Message, Session, exchanges
+from reverie_server.sessions.sessions import live_of, live_statements
 from reverie_server.text.fences import for_prompt
 from reverie_server.text.tokens import CountTokens, message_tokens
 
@@ -93,10 +93,19 @@ class TurnRules:
 
 
 @dataclass(frozen=True, slots=True)
+class _Stored:
+    """What is stored for a turn: files, the entries of the morning card, the session and its live messages."""
+
+    files: PromptFiles
+    card: Sequence[CardEntry]
+    session: Session | None
+    live: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationDependencies:
     """The parts that read and shorten the conversation of a turn."""
 
-    sessions: Sessions
     compactions: SessionCompactions
     summaries: Summaries
     window_summaries: WindowSummaries
@@ -118,7 +127,6 @@ class Turns:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
-        self._sessions = dependencies.sessions
         self._compactions = dependencies.compactions
         self._morning_cards = dependencies.morning_cards
         self._injector = injector
@@ -153,11 +161,10 @@ class Turns:
     async def _prepared(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")
         message = _unstored_message(without_echoes(request.message), self._count)
-        conversation = await self._conversation(grant, request, caller, message)
-        # After a compaction that was waited for: it may have added to the notes.
-        files = await self._files(grant)
-        max_tokens = self._max_tokens(grant, request)
-        parts = await self._parts(grant, request, caller, conversation, files)
+        stored = await self._stored(grant, request)
+        files, max_tokens = stored.files, self._max_tokens(grant, request)
+        limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
+        conversation, parts = await asyncio.to_thread(self._parts, request, caller, message, stored, limits)
         # Memory gets the most that it may take, so that the conversation fits whatever is found.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
@@ -179,34 +186,56 @@ class Turns:
             compacted=False,
         )
 
-    async def _conversation(self, grant: Grant, request: TurnRequest, caller: str, message: Message) -> Conversation:
-        """The conversation before the message; a compaction that is under way is waited for."""
-        if request.history is not None:
-            return Conversation(messages=request.history)
-        if request.session_id is None:
-            return Conversation()
-        try:
-            session = await self._sessions.find(grant.principal, request.session_id)
-            if await self._compactions.wait(session, self._rules.compact_wait_seconds):
-                session = await self._sessions.find(grant.principal, request.session_id)
-        except NotFound:
-            return Conversation()
-        live = await self._sessions.live(grant.principal, session)
-        return Conversation(session, live, await asyncio.to_thread(visible, live, caller, message))
+    async def _stored(self, grant: Grant, request: TurnRequest) -> _Stored:
+        """What is stored for the turn; a compaction that is under way is waited for."""
+        stored = await self._read(grant, request)
+        if stored.session is not None and await self._compactions.wait(
+            stored.session, self._rules.compact_wait_seconds
+        ):
+            # It may have added to the notes, too.
+            stored = await self._read(grant, request)
+        return stored
 
-    async def _parts(
-        self, grant: Grant, request: TurnRequest, caller: str, conversation: Conversation, files: PromptFiles
-    ) -> list[Part]:
-        """The parts of the system prompt but the memory section, most stable first."""
-        max_tokens = self._max_tokens(grant, request)
-        limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
-        stable = await asyncio.to_thread(context.stable_parts, caller, files)
+    async def _read(self, grant: Grant, request: TurnRequest) -> _Stored:
+        """What is stored for the turn, in one snapshot; the conversation only where the caller does not keep it."""
+        principal, settings, of_session = grant.principal, grant.settings, request.session_id
+        place = place_for(principal, None if settings.memory_isolation else "team")
+        key = Key.of(principal, of_session) if of_session is not None and request.history is None else None
+        files, answers = await read_prompt_files(
+            self._database,
+            principal,
+            place,
+            today=local_day(self._now(), settings.time_zone),
+            recent_days=settings.recent_days,
+            with_seeds=settings.seeds_in_prompt,
+            also=[unseen_statement(place, principal.owner_key), *(live_statements(key) if key is not None else ())],
+        )
+        unseen, *of_key = answers
+        session, live = (live_of(key, of_key) if key is not None else None) or (None, [])
+        card = None
+        if unseen:
+            # Most turns have none.
+            viewer, zone = principal.owner_key, settings.time_zone
+            card = await self._morning_cards.for_conversation(place, viewer, of_session, zone)
+        return _Stored(files, card or (), session, live)
+
+    def _parts(
+        self, request: TurnRequest, caller: str, message: Message, stored: _Stored, limits: Limits
+    ) -> tuple[Conversation, list[Part]]:
+        """The conversation before the message, and the parts of the system prompt but the memory section, most stable
+        first."""
+        if request.history is not None:
+            conversation = Conversation(messages=request.history)
+        else:
+            conversation = Conversation(stored.session, stored.live, visible(stored.live, caller, message))
         # The log lines of all live messages, also of those that give way to a summary or to the window: a message that
         # leaves the prompt must not come back as a note.
         live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(conversation.messages)]
-        notes = await asyncio.to_thread(context.note_parts, files, limits, self._count, live)
-        card = await self._morning_card(grant, request)
-        return await asyncio.to_thread(without_repeats, [*stable, *notes, *card])
+        stable = context.stable_parts(caller, stored.files)
+        notes = context.note_parts(stored.files, limits, self._count, live)
+        # New entries of the long-term memory that its owner has not seen, in the first conversation of the day.
+        card = context.card_parts([entry.text for entry in stored.card], self._count)
+        return conversation, without_repeats([*stable, *notes, *card])
 
     async def _inject(
         self,
@@ -232,26 +261,6 @@ class Turns:
                 in_session=(session.session_id, fitted.messages[0].seq) if session and fitted.messages else None,
             ),
         )
-
-    async def _files(self, grant: Grant) -> PromptFiles:
-        settings = grant.settings
-        notes_of = place_for(grant.principal, None if settings.memory_isolation else "team")
-        today = local_day(self._now(), settings.time_zone)
-        return await read_prompt_files(
-            self._database,
-            grant.principal,
-            notes_of,
-            today=today,
-            recent_days=settings.recent_days,
-            with_seeds=settings.seeds_in_prompt,
-        )
-
-    async def _morning_card(self, grant: Grant, request: TurnRequest) -> list[Part]:
-        """The new entries of the long-term memory that its owner has not seen, in the first conversation of the day."""
-        place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
-        owner, zone = grant.principal.owner_key, grant.settings.time_zone
-        card = await self._morning_cards.for_conversation(place, owner, request.session_id, zone)
-        return context.card_parts([entry.text for entry in card or ()], self._count)
 
     def _max_tokens(self, grant: Grant, request: TurnRequest) -> int:
         """The window: of the request, else of the agent's model, else the server's."""

@@ -45,11 +45,13 @@ class Key:
 
 def look_up_statements(key: Key) -> list[Statement]:
     """The statements of `look_up`, of which `looked_up` takes the rows of the last."""
-    return [
-        *opening_slices(key.tenant_id, key.agent_id, key.owner_key),
-        # Without isolation owners' sessions are in the team's slice: an open slice says nothing of whose they are.
-        Statement(SQL["session_of_id"], key.params),
-    ]
+    return [*opening_slices(key.tenant_id, key.agent_id, key.owner_key), session_statement(key)]
+
+
+def session_statement(key: Key) -> Statement:
+    """The session of a key, where its slice is open; `looked_up` takes the rows."""
+    # Without isolation owners' sessions are in the team's slice: an open slice says nothing of whose they are.
+    return Statement(SQL["session_of_id"], key.params)
 
 
 def looked_up(key: Key, rows: Sequence[DictRow]) -> tuple[Session, Place] | None:

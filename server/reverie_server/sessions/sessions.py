@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection, Database, Slice, opening_slices
@@ -29,7 +30,14 @@ from reverie_server.sessions.append import Recorder
 from reverie_server.sessions.completion import publish_completed
 from reverie_server.sessions.cron_completion import complete_without_log
 from reverie_server.sessions.lookup import SQL as LOOKUP
-from reverie_server.sessions.lookup import Key, lock_session, look_up, look_up_statements, looked_up
+from reverie_server.sessions.lookup import (
+    Key,
+    lock_session,
+    look_up,
+    look_up_statements,
+    looked_up,
+    session_statement,
+)
 from reverie_server.sessions.model import Appended, Message, NewCompaction, NewMessage, Session, State
 from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
@@ -64,6 +72,18 @@ async def empty(connection: Connection, place: Place, slice_: Slice, session: Se
     await transcript.remove_messages(connection, place, slice_, session.session_key, None)
     for step in ("drop_window_summary", "drop_compactions", "drop_events", "drop_messages", "empty_session"):
         await connection.execute(SQL[step], params)
+
+
+def live_statements(key: Key) -> list[Statement]:
+    """The statements of `Sessions.live`, where the session's slice is open; `live_of` takes their rows."""
+    return [session_statement(key), Statement(SQL["live_messages"], key.params)]
+
+
+def live_of(key: Key, answers: Sequence[Sequence[DictRow]]) -> tuple[Session, list[Message]] | None:
+    """The session of a key and its live messages by these rows; None: there is none."""
+    of_session, messages = answers
+    found = looked_up(key, of_session)
+    return None if found is None else (found[0], [Message(**row) for row in messages])
 
 
 async def _nothing_asked(*_: object) -> Sequence[str]:
@@ -172,10 +192,15 @@ class Sessions:
         statements = [*opening, Statement(SQL["messages"], params)]
         return [Message(**row) for row in (await self._database.read(principal.tenant_id, statements))[-1]]
 
-    async def live(self, principal: Principal, session: Session) -> list[Message]:
-        """The session's messages that are not compacted, in order."""
-        count = max(0, session.last_seq - session.compacted_through)
-        return await self.messages(principal, session, after=session.compacted_through, limit=count)
+    async def live(self, principal: Principal, session_id: str) -> tuple[Session, list[Message]]:
+        """The session of that id (see `locate`), and those of its messages that are not compacted, in order."""
+        key = Key.of(principal, session_id)
+        opening = opening_slices(principal.tenant_id, principal.agent_id, principal.owner_key)
+        answers = await self._database.read(principal.tenant_id, [*opening, *live_statements(key)])
+        found = live_of(key, answers[len(opening) :])
+        if found is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return found
 
     async def complete(self, principal: Principal, session_id: str, trigger_source: str) -> list[Deferred]:
         """Publish that what was said since the last time is complete; the jobs that follow. Nothing said: none.

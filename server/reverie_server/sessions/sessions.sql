@@ -16,6 +16,28 @@ SELECT seq, role, content, at, tokens, message_id, extra FROM (
 WHERE %(max_bytes)s::bigint IS NULL OR m.bytes_before < %(max_bytes)s::bigint
 ORDER BY seq;
 
+-- live_messages: those of the session of an agent and an owner (null: the shared one) with one id that are not compacted,
+-- in order
+WITH found AS MATERIALIZED (
+    SELECT session_key, slice_id, compacted_through, last_seq
+    FROM sessions
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
+      AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+    ORDER BY session_key
+    LIMIT 1
+)
+SELECT m.seq, m.role, m.content, m.at, m.tokens, m.message_id, m.extra
+FROM found f
+CROSS JOIN LATERAL (
+    SELECT seq, role, content, at, tokens, message_id, extra
+    FROM messages
+    WHERE tenant_id = %(tenant_id)s AND session_key = f.session_key AND slice_id = f.slice_id
+      AND seq > f.compacted_through
+    ORDER BY seq
+    LIMIT greatest(0, f.last_seq - f.compacted_through)
+) m
+ORDER BY m.seq;
+
 -- compact_session: mark messages and keep what stands for them, if nobody was faster
 UPDATE sessions
 SET compactions = compactions + 1, compacted_through = %(through_seq)s, summary = %(summary)s

@@ -13,7 +13,7 @@ from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.inject import InjectBody, InjectResponse, inject_response
 from reverie_server.inject.inject import InjectRequest, no_injection
-from reverie_server.prompt.contents import first_visible_message, prompt_texts
+from reverie_server.prompt.contents import prompt_contents
 from reverie_server.prompt.turn_log import TurnRecord
 from reverie_server.runtime import Runtime
 from reverie_server.text.query import check_not_blank
@@ -57,14 +57,13 @@ async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> Inject
 async def _request(system: Runtime, grant: Grant, body: InjectBody) -> InjectRequest:
     # Where injection is off there is no search, and nothing of the prompt is read for it.
     session_id = body.checked_session() if grant.settings.auto_inject_enabled else None
+    texts, in_session = ([], None) if session_id is None else await prompt_contents(system.database, grant, session_id)
     return InjectRequest(
         body.message,
         recent_user_messages=body.recent_user_messages,
-        prompt_texts=[]
-        if session_id is None
-        else await prompt_texts(system.database, system.sessions, grant, session_id),
+        prompt_texts=texts,
         in_prompt=body.in_prompt,
-        in_session=None if session_id is None else await first_visible_message(system.sessions, grant, session_id),
+        in_session=in_session,
         max_tokens=body.max_tokens,
         threshold=body.threshold,
     )
