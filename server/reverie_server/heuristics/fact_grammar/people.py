@@ -25,15 +25,15 @@ _ROLE_NAMES = {
             "jefe jefa supervisora 老板 上司 领导 直属领导 "
             "直属上司 主管",
         ),
-        ("wife", "frau ehefrau esposa mujer 妻子 老婆 太太"),
+        ("wife", "frau ehefrau esposa mujer 妻子 老婆 太太 媳妇 媳妇儿"),
         ("husband", "mann ehemann marido esposo 丈夫 老公 先生"),
         ("partner", "partnerin pareja girlfriend boyfriend freundin freund novia novio 女朋友 男朋友 女友 男友"),
         ("sister", "schwester hermana hermanita 妹妹 妹 姐姐 姐"),
         ("brother", "bruder hermano hermanito 哥哥 哥 弟弟 弟"),
-        ("mother", "mom mum mutter mama madre mamá 妈妈 妈 母亲"),
-        ("father", "dad vater papa padre papá 爸爸 爸 父亲"),
+        ("mother", "mom mum mutter mama madre mamá 妈妈 妈 母亲 老妈 娘 老娘"),
+        ("father", "dad vater papa padre papá 爸爸 爸 父亲 老爸 爹 老爹"),
         ("son", "sohn hijo 儿子"),
-        ("daughter", "tochter hija 女儿"),
+        ("daughter", "tochter hija 女儿 闺女 丫头"),
         (
             "colleague",
             "coworker co-worker workmate arbeitskollege arbeitskollegin "
