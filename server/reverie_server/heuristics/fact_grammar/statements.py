@@ -18,7 +18,7 @@ from reverie_server.heuristics.fact_grammar.phrases import Phrases
 from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named_in
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
-from reverie_server.heuristics.fact_grammar.subjects import Subject, relations_in, subject_of
+from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
@@ -164,8 +164,13 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     filler = phrases["filler"].match(aligned(statement.core), 0, end)
     certain = replace(statement, core=statement.core[filler.end() if filler is not None else 0 : end].rstrip(" ,"))
     found += [replace(fact, text=statement.core) for fact in _relation_facts(certain, talk)]
+    is_of_unread = False
     for clause, is_of_drop in zip(clauses, dropped, strict=True):
-        subject = subject_of(clause, before, talk.people, phrases, talk.number, _it(clause, talk, phrases))
+        subject = None
+        # `My grandmother is well on in her nineties, lives in Leeds`: of whom the first part is, the second is too.
+        if not (is_of_unread and clause.inherits):
+            subject = subject_of(clause, before, talk.people, phrases, talk.number, _it(clause, talk, phrases))
+            is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause, phrases)
         is_dropped = is_of_drop or (clause.inherits and is_dropped)
         if subject is not None and not is_dropped:
             read = list(_facts_of_clause(statement, clause, subject, talk, is_only=len(clauses) == 1))
@@ -177,6 +182,11 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
         before = subject or before
     talk.is_of_other = before.kind in ("person", "name") if before else talk.is_of_other
     return [_with_cue(fact, statement) for fact in found]
+
+
+def _is_of_other(clause: Clause, phrases: Phrases) -> bool:
+    """Whether a clause begins with somebody else."""
+    return called_at(clause.text, phrases) is not None or phrases["of_other"].match(clause.plain) is not None
 
 
 def _is_dropped(clause: Clause, drop: re.Pattern[str], phrases: Phrases) -> bool:

@@ -198,7 +198,9 @@ def subject_of(
     """
     text, plain = clause.text, clause.plain
     own = phrases["self"].match(plain)
-    if own is not None:
+    # What leaves `I` out goes on with whom it began: `My husband quit smoking, now drinks tea`.
+    is_of_other = clause.inherits and before is not None and before.kind in ("person", "name")
+    if own is not None and (own[0] or not is_of_other):
         return Subject("self", SELF, own.end(), own[0])
     is_of_thing = before is None or before.kind == "thing"
     if clause.inherits and is_of_thing and phrases["personal"].match(plain):

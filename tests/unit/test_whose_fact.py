@@ -1,0 +1,77 @@
+"""What is said of somebody else is no fact about the user, however the sentence goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
+
+import pytest
+
+from reverie_server.heuristics.fact_grammar.people import role_name
+from reverie_server.heuristics.fact_grammar.phrases import all_roles
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import Utterance
+
+AT = datetime(2026, 2, 10, 10, tzinfo=UTC)
+# Who, what happened to them, and what they do since, without a subject of its own.
+OTHERS = {
+    "english": (
+        ("My brother", "My sister Ada", "Dave", "My boss", "Mum", "My ex", "My mate Tom", "Our neighbour", "My stepdad"),
+        ("got divorced", "quit", "lost the job", "sold the house", "is much better", "had surgery", "retired"),
+        (
+            *("moved to Cork", "lives in Cork now", "living in Hull now", "started at Ford", "works at Ford now"),
+            *("switched to oat milk", "gave up coffee", "no longer eats meat", "bought a flat", "adopted a dog"),
+            *("joined a choir", "is vegan now", "drives a Golf", "goes to yoga on Mondays", "takes metformin"),
+            *("not in Oslo any more", "plays the cello", "left Shell", "became a nurse", "learning Dutch"),
+        ),
+        (", ", " and ", ", now "),
+    ),
+    "german": (
+        ("Mein Bruder", "Meine Schwester Ada", "Dave", "Mein Chef", "Mama", "Meine Ex", "Mein Kumpel Tom", "Unser Nachbar"),
+        ("hat gekündigt", "ist geschieden", "hat das Haus verkauft", "ist in Rente", "wurde operiert"),
+        (
+            *("wohnt jetzt in Cork", "ist nach Cork gezogen", "arbeitet jetzt bei Ford", "trinkt nur noch Tee"),
+            *("isst kein Fleisch mehr", "hat jetzt einen Hund", "spielt jetzt Cello", "fährt einen Golf"),
+            *("nimmt Metformin", "lernt Dänisch", "ist jetzt vegan", "nicht mehr in Köln", "nur noch Matcha"),
+        ),
+        (", ", " und "),
+    ),
+    "spanish": (
+        ("Mi hermano", "Mi hermana Ada", "Dave", "Mi jefe", "Mamá", "Mi ex", "Mi amigo Tom", "El vecino", "Mi padrastro"),
+        ("se divorció", "dejó el trabajo", "vendió la casa", "se jubiló", "está mucho mejor"),
+        (
+            *("ahora vive en Cork", "se mudó a Cork", "trabaja en Ford", "ya no come carne", "adoptó un perro"),
+            *("toca el chelo", "conduce un Golf", "toma metformina", "aprende danés", "es vegano", "empezó en Ford"),
+        ),
+        (", ", " y "),
+    ),
+    "chinese": (
+        ("我哥", "我妹妹", "小李", "我老板", "我妈", "我前夫", "我发小", "我丈母娘", "我媳妇儿", "隔壁老张", "她老公", "我外婆"),
+        ("离婚了", "辞职了", "退休了", "房子卖了", "手术做完了", "九十了"),
+        (
+            *("搬到苏州了", "住在苏州", "在福特上班", "改喝茶了", "不吃肉了", "养了条狗", "改游泳了", "下家是腾讯"),
+            *("开高尔夫", "有糖尿病", "做外贸的", "学画画", "当护士", "戒烟了", "现在骑电动车"),
+        ),
+        ("，",),
+    ),
+}
+
+
+def _said(language: str) -> Iterator[str]:
+    who, happened, since, joined = OTHERS[language]
+    end = "。" if language == "chinese" else "."
+    for person, first, mark, then in product(who, happened, joined, since):
+        yield f"{person}{'' if language == 'chinese' else ' '}{first}{mark}{then}{end}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_somebody_else_does_since_is_no_fact_about_the_user(language: str) -> None:
+    relations = {role_name(role) for role in all_roles()} | all_roles()
+    wrong = {
+        sentence: (fact.predicate, fact.object)
+        for sentence in _said(language)
+        for fact in read_facts([Utterance(sentence, AT)], language)
+        if fact.subject == "user" and fact.predicate not in relations
+    }
+    assert wrong == {}
