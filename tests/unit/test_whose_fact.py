@@ -17,7 +17,17 @@ AT = datetime(2026, 2, 10, 10, tzinfo=UTC)
 # Who, what happened to them, and what they do since, without a subject of its own.
 OTHERS = {
     "english": (
-        ("My brother", "My sister Ada", "Dave", "My boss", "Mum", "My ex", "My mate Tom", "Our neighbour", "My stepdad"),
+        (
+            "My brother",
+            "My sister Ada",
+            "Dave",
+            "My boss",
+            "Mum",
+            "My ex",
+            "My mate Tom",
+            "Our neighbour",
+            "My stepdad",
+        ),
         ("got divorced", "quit", "lost the job", "sold the house", "is much better", "had surgery", "retired"),
         (
             *("moved to Cork", "lives in Cork now", "living in Hull now", "started at Ford", "works at Ford now"),
@@ -28,7 +38,16 @@ OTHERS = {
         (", ", " and ", ", now "),
     ),
     "german": (
-        ("Mein Bruder", "Meine Schwester Ada", "Dave", "Mein Chef", "Mama", "Meine Ex", "Mein Kumpel Tom", "Unser Nachbar"),
+        (
+            "Mein Bruder",
+            "Meine Schwester Ada",
+            "Dave",
+            "Mein Chef",
+            "Mama",
+            "Meine Ex",
+            "Mein Kumpel Tom",
+            "Unser Nachbar",
+        ),
         ("hat gekündigt", "ist geschieden", "hat das Haus verkauft", "ist in Rente", "wurde operiert"),
         (
             *("wohnt jetzt in Cork", "ist nach Cork gezogen", "arbeitet jetzt bei Ford", "trinkt nur noch Tee"),
@@ -38,7 +57,17 @@ OTHERS = {
         (", ", " und "),
     ),
     "spanish": (
-        ("Mi hermano", "Mi hermana Ada", "Dave", "Mi jefe", "Mamá", "Mi ex", "Mi amigo Tom", "El vecino", "Mi padrastro"),
+        (
+            "Mi hermano",
+            "Mi hermana Ada",
+            "Dave",
+            "Mi jefe",
+            "Mamá",
+            "Mi ex",
+            "Mi amigo Tom",
+            "El vecino",
+            "Mi padrastro",
+        ),
         ("se divorció", "dejó el trabajo", "vendió la casa", "se jubiló", "está mucho mejor"),
         (
             *("ahora vive en Cork", "se mudó a Cork", "trabaja en Ford", "ya no come carne", "adoptó un perro"),
@@ -47,7 +76,20 @@ OTHERS = {
         (", ", " y "),
     ),
     "chinese": (
-        ("我哥", "我妹妹", "小李", "我老板", "我妈", "我前夫", "我发小", "我丈母娘", "我媳妇儿", "隔壁老张", "她老公", "我外婆"),
+        (
+            "我哥",
+            "我妹妹",
+            "小李",
+            "我老板",
+            "我妈",
+            "我前夫",
+            "我发小",
+            "我丈母娘",
+            "我媳妇儿",
+            "隔壁老张",
+            "她老公",
+            "我外婆",
+        ),
         ("离婚了", "辞职了", "退休了", "房子卖了", "手术做完了", "九十了"),
         (
             *("搬到苏州了", "住在苏州", "在福特上班", "改喝茶了", "不吃肉了", "养了条狗", "改游泳了", "下家是腾讯"),
@@ -59,10 +101,12 @@ OTHERS = {
 
 
 def _said(language: str) -> Iterator[str]:
+    """In one sentence, and in two."""
     who, happened, since, joined = OTHERS[language]
-    end = "。" if language == "chinese" else "."
-    for person, first, mark, then in product(who, happened, joined, since):
-        yield f"{person}{'' if language == 'chinese' else ' '}{first}{mark}{then}{end}"
+    space, end = ("", "。") if language == "chinese" else (" ", ".")
+    for person, first, mark, then in product(who, happened, (*joined, f"{end}{space}"), since):
+        goes_on = then[:1].upper() + then[1:] if mark.startswith(end) else then
+        yield f"{person}{space}{first}{mark}{goes_on}{end}"
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -122,14 +122,21 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     phrases = statement.phrases
     is_of_self = not talk.is_of_other and not statement.is_of_file
     full = in_full(statement.core, phrases, talk.people, is_of_self=is_of_self)
-    core = reworded(full, phrases)
+    core = _of_whom(reworded(full, phrases), full, statement, talk)
     found = _in_other_words(statement, core, talk) if core != statement.core else []
     found = found or _facts(statement, talk)
-    ordered = reworded_by(phrases.ordered, full)
+    ordered = _of_whom(reworded_by(phrases.ordered, full), full, statement, talk)
     if ordered != full:
         in_order = _in_other_words(statement, reworded(ordered, phrases), talk)
         found = in_order if len(in_order) > len(found) else found
     return found or _general_facts(statement, core, talk)
+
+
+def _of_whom(core: str, full: str, statement: Statement, talk: Talk) -> str:
+    """A sentence in other words; as it is where these make the user speak of themselves behind talk of another."""
+    own = [statement.phrases["self"].match(aligned(text)) for text in (core, full)]
+    is_new = own[0] is not None and own[0][0] and not (own[1] is not None and own[1][0])
+    return full if talk.is_of_other and is_new else core
 
 
 def _in_other_words(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
@@ -169,7 +176,9 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
         subject = None
         # `My grandmother is well on in her nineties, lives in Leeds`: of whom the first part is, the second is too.
         if not (is_of_unread and clause.inherits):
-            subject = subject_of(clause, before, talk.people, phrases, talk.number, _it(clause, talk, phrases))
+            it = _it(clause, talk, phrases)
+            is_of_other = before is None and talk.is_of_other
+            subject = subject_of(clause, before, talk.people, phrases, talk.number, it, is_of_other=is_of_other)
             is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause, phrases)
         is_dropped = is_of_drop or (clause.inherits and is_dropped)
         if subject is not None and not is_dropped:
@@ -180,7 +189,8 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
         if subject is not None and subject.kind in ("thing", "name") and not subject.is_pronoun:
             talk.last_thing = (talk.number, subject.name)
         before = subject or before
-    talk.is_of_other = before.kind in ("person", "name") if before else talk.is_of_other
+    if before is not None or is_of_unread:
+        talk.is_of_other = is_of_unread or (before is not None and before.kind in ("person", "name"))
     return [_with_cue(fact, statement) for fact in found]
 
 

@@ -190,17 +190,24 @@ def called_at(text: str, phrases: Phrases) -> str | None:
 
 
 def subject_of(
-    clause: Clause, before: Subject | None, people: People, phrases: Phrases, at: int, it: str | None = None
+    clause: Clause,
+    before: Subject | None,
+    people: People,
+    phrases: Phrases,
+    at: int,
+    it: str | None = None,
+    *,
+    is_of_other: bool = False,
 ) -> Subject | None:
     """The subject of a clause; `before` is that of the clause before it in the sentence. None where it has none.
 
-    `it` is the thing for which `it` can stand.
+    `it` is the thing for which `it` can stand. `is_of_other`: the sentence before was about somebody else.
     """
     text, plain = clause.text, clause.plain
     own = phrases["self"].match(plain)
     # What leaves `I` out goes on with whom it began: `My husband quit smoking, now drinks tea`.
-    is_of_other = clause.inherits and before is not None and before.kind in ("person", "name")
-    if own is not None and (own[0] or not is_of_other):
+    goes_on = clause.inherits and before is not None and before.kind in ("person", "name")
+    if own is not None and (own[0] or not (goes_on or is_of_other)):
         return Subject("self", SELF, own.end(), own[0])
     is_of_thing = before is None or before.kind == "thing"
     if clause.inherits and is_of_thing and phrases["personal"].match(plain):
