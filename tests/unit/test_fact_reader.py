@@ -127,6 +127,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("spanish", "Tom ya no es mi jefe, ahora es Inés.", ("user", "boss", "Inés")),
         ("chinese", "老王不是我老板了，现在是李娜。", ("user", "boss", "李娜")),
         ("chinese", "俺叫王大柱，家在保定。", ("user", "name", "王大柱")),
+        ("chinese", "俺叫潘海生，四十六，属羊的。", ("user", "name", "潘海生")),
+        ("chinese", "俺闺女叫潘晓燕，在郑州念大学。", ("user", "daughter", "潘晓燕")),
+        ("chinese", "全家搬到许昌了，租在魏都区。", ("user", "lives_in", "许昌")),
+        ("chinese", "我把吉他卖了。", ("user", "quit", "吉他")),
         ("chinese", "家住太原小店区，老两口过日子。", ("user", "lives_in", "太原小店区")),
         ("chinese", "我是老王，五十六了。", ("user", "age", "五十六")),
         ("chinese", "我媳妇儿姓赵，在医院当护士。", ("user's wife", "works_as", "护士")),
@@ -365,6 +369,7 @@ def test_what_people_plainly_say_is_read(language: str, said: str, facts: list[t
         ("spanish", "Hoy no tomo café."),
         ("chinese", "今天我不喝咖啡。"),
         ("chinese", "我住在奥斯陆的时候养过猫。"),
+        ("chinese", "他把他那辆车卖了，回家种桃去了。"),
     ],
 )
 def test_what_was_or_is_soon_over_is_no_fact(language: str, text: str) -> None:

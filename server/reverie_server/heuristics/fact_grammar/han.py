@@ -25,6 +25,26 @@ _FULL_NAME = re.compile(
     + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是])|"
     + _LATIN
 )
+# What begins with a surname and is an occupation: 程序员, 高级工.
+_NO_SURNAMES = frozenset(
+    (
+        "程序",
+        "高级",
+        "高中",
+        "金融",
+        "石油",
+        "方案",
+        "江湖",
+        "万能",
+        "白领",
+        "马术",
+        "钢琴",
+        "田径",
+        "文学",
+        "文化",
+        "武术",
+    )
+)
 _SCHOOL = re.compile(
     r".{1,12}(?:小学|中学|初中|高中|幼儿园|幼稚园|大学|学校|学院|附中|附小|[一二三四五六七八九十]中)|[一-龥]{1,3}大"
 )
@@ -58,7 +78,9 @@ _DIET = re.compile("素食者|素食主义者|糖尿病人")
 
 def can_be_han_name(text: str) -> bool:
     """Whether a text can be the name that somebody gives."""
-    return _NAME.fullmatch(text) is not None and _JOB.fullmatch(text) is None
+    # Names end as occupations do: 潘海生 is no 学生.
+    is_name = re.fullmatch(f"[{_SURNAMES}]..", simplified(text)) is not None and text[:2] not in _NO_SURNAMES
+    return _NAME.fullmatch(text) is not None and (is_name or _JOB.fullmatch(text) is None)
 
 
 def is_han_name(text: str) -> bool:

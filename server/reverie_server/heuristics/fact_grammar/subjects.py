@@ -333,7 +333,7 @@ def _of_thing(text: str, plain: str, start: int, head: int, phrases: Phrases, ow
     words = name.split()
     if phrases.unspaced and len(name) > _MAX_SUBJECT_CHARS:
         return None
-    if not words or len(words) > _MAX_SUBJECT_WORDS or any(mark in name for mark in ';:!?"“”(),'):
+    if not words or len(words) > _MAX_SUBJECT_WORDS or any(mark in name for mark in ';:!?"“”(),，。；：！？、'):
         return None
     said = text[start : verb.start()].strip()
     if head == start and phrases["name_break"].fullmatch(aligned(words[0])):

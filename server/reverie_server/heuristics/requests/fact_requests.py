@@ -24,7 +24,10 @@ from reverie_server.heuristics.requests.memory_requests import (
 )
 from reverie_server.heuristics.simplified import simplified
 
-_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "İ": "i", "\u00a0": " ", "\u3000": " "})
+# One kind of apostrophe and of space, and what the north of China says for `I`.
+_ALIGNED = str.maketrans(
+    {"俺": "我", "咱": "我", "’": "'", "‘": "'", "ʼ": "'", "＇": "'", "İ": "i", "\u00a0": " ", "\u3000": " "}
+)
 # Longer sentences are no requests.
 _MAX_ALONE_CHARS = 120
 _MAX_TAIL_CHARS = 80
@@ -76,8 +79,8 @@ class _Patterns:
 
 
 def aligned(text: str) -> str:
-    """The text in lower case, with one kind of apostrophe and simplified characters, each where it was."""
-    translated = simplified(text.translate(_APOSTROPHES))
+    """The text in lower case, with one kind of apostrophe, simplified characters and 我 for 俺, each where it was."""
+    translated = simplified(text.translate(_ALIGNED))
     lower = translated.lower()
     return lower if len(lower) == len(text) else translated
 
