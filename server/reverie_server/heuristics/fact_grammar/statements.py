@@ -134,9 +134,9 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
 
 def _of_whom(core: str, full: str, statement: Statement, talk: Talk) -> str:
     """A sentence in other words; as it is where these make the user speak of themselves behind talk of another."""
-    own = [statement.phrases["self"].match(aligned(text)) for text in (core, full)]
-    is_new = own[0] is not None and own[0][0] and not (own[1] is not None and own[1][0])
-    return full if talk.is_of_other and is_new else core
+    phrases = statement.phrases
+    more, few = (len(phrases["first"].findall(aligned(text))) for text in (core, full))
+    return full if more > few and (talk.is_of_other or _is_of_other(full, phrases)) else core
 
 
 def _in_other_words(statement: Statement, core: str, talk: Talk) -> list[StatedFact]:
@@ -179,7 +179,7 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
             it = _it(clause, talk, phrases)
             is_of_other = before is None and talk.is_of_other
             subject = subject_of(clause, before, talk.people, phrases, talk.number, it, is_of_other=is_of_other)
-            is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause, phrases)
+            is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause.text, phrases)
         is_dropped = is_of_drop or (clause.inherits and is_dropped)
         if subject is not None and not is_dropped:
             read = list(_facts_of_clause(statement, clause, subject, talk, is_only=len(clauses) == 1))
@@ -194,9 +194,9 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     return [_with_cue(fact, statement) for fact in found]
 
 
-def _is_of_other(clause: Clause, phrases: Phrases) -> bool:
-    """Whether a clause begins with somebody else."""
-    return called_at(clause.text, phrases) is not None or phrases["of_other"].match(clause.plain) is not None
+def _is_of_other(text: str, phrases: Phrases) -> bool:
+    """Whether a sentence or a clause begins with somebody else."""
+    return called_at(text, phrases) is not None or phrases["of_other"].match(aligned(text)) is not None
 
 
 def _is_dropped(clause: Clause, drop: re.Pattern[str], phrases: Phrases) -> bool:
