@@ -127,6 +127,25 @@ def test_the_time_is_no_part_of_what_something_is(language: str, text: str, obje
     assert [fact.object for fact in read_facts([Utterance(text, SAID)], language)] == [object_]
 
 
+@pytest.mark.parametrize("day", [datetime(9999, 12, 31, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I start at Nordwind tomorrow.",
+        "I start at Nordwind on Monday.",
+        "I work at Nordwind from next month.",
+        "I start at Nordwind in 400 months.",
+        "My boss is Carla until 31 December.",
+        "我在北风公司上班到明天为止。",
+    ],
+)
+def test_a_note_of_the_first_or_the_last_day_is_read(day: datetime, text: str) -> None:
+    for language in ("english", "chinese"):
+        for speaker in ("user", "file"):
+            for fact in read_facts([Utterance(text, day, speaker)], language):
+                assert fact.valid_from >= day
+
+
 NOW_AND_THEN = (("I work at Bosch.", 0), ("I start at Nordwind on 2 March.", 5))
 BEGINS = datetime(2026, 3, 2, tzinfo=UTC)
 

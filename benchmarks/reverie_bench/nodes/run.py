@@ -18,10 +18,10 @@ from rich.console import RenderableType
 
 from reverie_bench.frame import Options, Start, digests
 from reverie_bench.latency.figures import spread
-from reverie_bench.latency.memory import notes, text_pool
+from reverie_bench.latency.memory import AGENT, notes, text_pool
 from reverie_bench.load.child import Child, child
 from reverie_bench.load.client import LoadClient
-from reverie_bench.nodes.sides import AGENT, Part, Side, check_is_new, open_side
+from reverie_bench.nodes.sides import Part, Side, check_is_new, open_side
 from reverie_bench.report import Report, number, spread_of, table
 from reverie_bench.scratch import scratch_database
 from reverie_bench.synthetic.text import Pairing, Pool, queries
@@ -138,8 +138,8 @@ async def _fill(sides: Mapping[str, Side], client: Child, requests: _Requests, o
     warm_up = [*requests.searches(4 * options.tenants), *requests.writes(options.tenants, options.seed)]
     for side in sides.values():
         # A client at a time: the queue of the model is bounded, and this is not measured.
-        await side.asked(client, memory, 1)
-        await side.asked(client, warm_up, options.clients)
+        await side.drive(client, memory, 1)
+        await side.drive(client, warm_up, options.clients)
 
 
 async def _round(
@@ -150,7 +150,7 @@ async def _round(
     turns = [(kind, name) for kind in of_kinds for name in sides]
     found: dict[str, dict[str, Part]] = {kind: {} for kind in of_kinds}
     for kind, name in reversed(turns) if backwards else turns:
-        found[kind][name] = await sides[name].asked(client, of_kinds[kind], options.clients)
+        found[kind][name] = await sides[name].drive(client, of_kinds[kind], options.clients)
     return found
 
 
@@ -216,5 +216,5 @@ def nodes_content(report: Report) -> Iterator[RenderableType]:
         )
         crossed = sides[SEVERAL]["crossings_per_request"]
         if crossed:
-            told = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in crossed.items())
-            yield f"statements and connections between nodes, a {kind}: {told}"
+            counts = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in crossed.items())
+            yield f"statements and connections between nodes, a {kind}: {counts}"

@@ -25,7 +25,6 @@ from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings
 
 SQL = Queries(__file__)
-AGENT = "asked"
 COORDINATOR, ALONE = "coordinator", "one node"
 
 Connection = psycopg.AsyncConnection[Any]
@@ -48,7 +47,7 @@ class Side:
     targets: Mapping[str, Target]
     nodes: Mapping[str, Connection]
 
-    async def asked(self, client: Child, requests: Sequence[tuple[str, str, str, Any]], clients: int) -> Part:
+    async def drive(self, client: Child, requests: Sequence[tuple[str, str, str, Any]], clients: int) -> Part:
         """What requests (tenant, method, path, body) cost, over so many connections at once."""
         data = [self.targets[tenant].request(method, path, body) for tenant, method, path, body in requests]
         cpu, crossed = await self._cpu_seconds(), await self._crossings()

@@ -22,6 +22,8 @@ from reverie_server.heuristics.stated_fact import StatedFact
 # What is farther ahead is no plan of one's days.
 _FARTHEST = timedelta(days=400)
 _MOST_AHEAD = 400
+# A note may be of any day that its name has; what is so far ahead ends with the calendar.
+_LAST_YEAR = 9900
 _LOCALES = ("en", "de", "es")
 _BEGINS = (
     r"from|as (?:of|from)|starting(?: on| from)?|starts?(?: on)?|beginning(?: on)?|begins?(?: on)?|on|in"
@@ -97,7 +99,7 @@ def time_to_come(
     None where no such day is named. Takes time linear in the sentence.
     """
     clause = _clause_of(aligned(sentence), aligned(of))
-    if clause is None or _OVER.search(clause):
+    if clause is None or _OVER.search(clause) or said_at.year > _LAST_YEAR:
         return None, None
     for is_end, has_year, day in _days(clause, said_at.date()):
         if (has_year or not needs_year) and said_at.date() < day <= said_at.date() + _FARTHEST:

@@ -9,10 +9,7 @@ from dataclasses import replace
 from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, clauses_of, denied
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
-from reverie_server.heuristics.fact_grammar.objects import (
-    is_vague,
-    tidy,
-)
+from reverie_server.heuristics.fact_grammar.objects import is_vague, tidy
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases
 from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named_in
@@ -127,7 +124,7 @@ def _spoken_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     found = found or _facts(statement, talk)
     ordered = _of_whom(reworded_by(phrases.ordered, full), full, statement, talk)
     if ordered != full:
-        in_order = _in_other_words(statement, reworded(ordered, phrases), talk)
+        in_order = _in_other_words(statement, _of_whom(reworded(ordered, phrases), full, statement, talk), talk)
         found = in_order if len(in_order) > len(found) else found
     return found or _general_facts(statement, core, talk)
 
