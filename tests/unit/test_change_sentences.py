@@ -102,6 +102,25 @@ def test_a_new_employer_has_a_name(language: str, sentence: str, is_other: bool)
     assert has_value(change(sentence, language), job) is is_other
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence", "is_other"),
+    [
+        ("english", "Everybody at the new firm works with Neovim now.", False),
+        ("english", "I started at Corve this week, same work as before.", False),
+        ("english", "They made me head of the archive last week.", True),
+        ("german", "Bei der neuen Firma arbeiten jetzt alle mit Neovim.", False),
+        ("german", "Seit Mai bin ich dort Abteilungsleiter.", True),
+        ("spanish", "Ahora trabajo desde casa los lunes.", False),
+        ("spanish", "Desde mayo soy encargada de la tienda.", True),
+        ("chinese", "我们公司现在都用新系统上班打卡。", False),
+        ("chinese", "我现在升主管了。", True),
+    ],
+)
+def test_another_trade_is_named(language: str, sentence: str, is_other: bool) -> None:
+    trade = OpenFact("user", "works_as", "nurse", "I am a nurse.", THEN, is_functional=True)
+    assert has_value(change(sentence, language), trade) is is_other
+
+
 def test_a_spouse_gives_way_to_who_is_called_one() -> None:
     assert replacing_fact(change("I have a new girlfriend now, Eva."), [WIFE], [0.6], LIMITS)
 

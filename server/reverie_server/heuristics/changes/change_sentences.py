@@ -24,6 +24,7 @@ from reverie_server.heuristics.changes.values import (
 )
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import clauses_of, is_quoted
+from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.subjects import subject_of
@@ -78,7 +79,7 @@ _KINDS: Mapping[str, str] = {
     "commute": "vehicle",
     "lives_in": "home",
     "address": "home",
-    "works_as": "work",
+    "works_as": "trade",
     "works_at": "work",
     "works_in": "work",
 }
@@ -428,6 +429,8 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate == "works_at" and (named := _EMPLOYER.get(change.language)) and not named.search(change.sentence):
         # "At the new firm everybody works with Neovim" says nothing of which.
         return False
+    if fact.predicate == "works_as" and change.language == "german":
+        return any(is_trade_or_diet(noun) for noun in _NAME.findall(change.sentence))
     if (kind := _KINDS.get(fact.predicate)) is not None:
         return words[kind].search(sentence) is not None
     if fact.predicate in _PEOPLE:
