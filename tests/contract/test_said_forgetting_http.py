@@ -67,6 +67,77 @@ async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(
     assert "quince" not in str(receipt)
 
 
+CONFIDED = [
+    (
+        ("I like green tea.", "Fine."),
+        (
+            "This one's between us. I fainted over quince at the wheel. Nobody noticed, I blamed the door.",
+            "Shall I help?",
+        ),
+        ("I've an appointment Monday, I'll tell her myself. Wipe that from your memory please.", "It's gone."),
+    ),
+    (
+        ("I like green tea.", "Fine."),
+        ("I fainted over quince at the wheel last week.", "That was frightening. Does your doctor know?"),
+        ("She knows about it. Wipe that from your memory please, I don't want it turning up anywhere.", "It's gone."),
+    ),
+    (
+        ("Ich mag grünen Tee.", "Gut."),
+        (
+            "Jetzt was Heikles, und das behältst du bitte nicht. In der Klausur hatte ich quince im Ärmel.",
+            "Ja.",
+        ),
+    ),
+    (
+        ("Ich mag grünen Tee.", "Gut."),
+        ("Bitte nur zuhören. Ich hab heute früh quince gemacht, er war negativ. Puh.", "Wie geht es dir jetzt?"),
+        (
+            "Erleichtert und trotzdem komisch. Vergiss das bitte sofort wieder, das soll wirklich nirgends auftauchen, "
+            "auch nicht in einem Jahr.",
+            "Es ist vergessen.",
+        ),
+    ),
+    (
+        ("Me gusta el té.", "Bien."),
+        (
+            "Lo que te voy a contar no lo guardes en ningún lado, ¿me oyes? Me han hecho quince en el pecho.",
+            "No lo guardo.",
+        ),
+    ),
+    (
+        ("Me gusta el té.", "Bien."),
+        ("Una buena noticia que te vas a callar. Me han tocado 4.700 de quince en la Bonoloto.", "¡Qué alegría!"),
+        ("En nada, de momento. Mejor olvida lo del premio y bórralo, que luego aparecen primos.", "Borrado está."),
+    ),
+    (
+        ("我喜欢绿茶。", "好的。"),
+        ("这事你别跟别人说。我上周在路上晕倒了quince。", "要不要去看医生？"),
+        ("已经约了。你把这事忘了吧，哪儿都别留。", "好，已经忘了。"),
+    ),
+]
+
+
+@pytest.mark.parametrize("talk", CONFIDED, ids=[each[1][0][:20] for each in CONFIDED])
+async def test_what_was_told_in_confidence_is_what_is_to_be_forgotten(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[tuple[str, str], ...]
+) -> None:
+    for text, reply in talk:
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": reply}]
+        body = {"owner_key": ME, "messages": messages}
+        answer = await client.post(wren.url("sessions/web:1/messages"), json=body)
+    assert answer.json()["forgotten"]
+    assert leftovers(conninfo, "quince") == []
+    kept = "tea" if "tea" in talk[0][0] else "té" if "té" in talk[0][0] else "tee" if "Tee" in talk[0][0] else "绿茶"
+    assert "messages" in leftovers(conninfo, kept)
+
+
+async def test_a_request_takes_nothing_of_another_matter(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:
+    receipts = await say(wren, client, "I like green quince.", "My PIN is 4711. Wipe that from your memory please.")
+    assert len(receipts) == 1
+    assert leftovers(conninfo, "4711") == []
+    assert "messages" in leftovers(conninfo, "quince")
+
+
 @pytest.mark.parametrize(
     "text",
     [

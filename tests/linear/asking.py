@@ -9,7 +9,13 @@ import numpy as np
 from tests.growth import Reading
 
 from reverie_server.heuristics import sentence_model, worth_model
-from reverie_server.heuristics.requests import forget_requests, likely_requests, request_model, requested_lines
+from reverie_server.heuristics.requests import (
+    confidences,
+    forget_requests,
+    likely_requests,
+    request_model,
+    requested_lines,
+)
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -29,6 +35,13 @@ def _requested(text: str) -> object:
 
 TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.asks_contrary": forget_requests.asks_contrary,
+    "reverie_server.heuristics.requests.forget_requests.goes_on": forget_requests.goes_on,
+    "reverie_server.heuristics.requests.confidences.is_private": confidences.is_private,
+    "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
+    "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
+    "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
+    "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
+    "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
         "forget", [text]
     ),

@@ -25,6 +25,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
+from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests, last_statement
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
@@ -179,17 +180,32 @@ class SaidForgetting:
             found = await self._about(grant, place, request)
             # The request names it, too.
             return [*found, request.sentence] if found else []
-        if request.is_about_what_follows:
-            return [request.after[0]]
+        earlier = [tuple(statements(each.content)) for each in reversed(before) if each.role == "user"]
+        if _opens(request, earlier):
+            return told_next(request.after)
         if request.kind == "next":
             return []
-        heard = [request.before, *(tuple(statements(each.content)) for each in reversed(before) if each.role == "user")]
+        found = await self._meant_of_before(grant, place, request, [request.before, *earlier], before)
+        if request.kind == "message" or not request.is_certain:
+            return found
+        return [*found, *confided(earlier)]
+
+    async def _meant_of_before(
+        self,
+        grant: Grant,
+        place: Place,
+        request: ForgetRequest,
+        heard: Sequence[Sequence[str]],
+        before: Sequence[Message],
+    ) -> list[str]:
+        """What a request means of what was said before it; `heard` has that by messages, the newest first."""
+        language = grant.settings.language
         if request.kind == "told":
             spoken = [text for sentences in heard for text in sentences]
             named = await self._named(grant, place, request, request.topic, spoken)
             if not named and (request.is_certain or points_back(request.sentence)):
                 # "The party is off, that place and time can go": what is meant may stand beside the request.
-                whole = topic_of(request.sentence, grant.settings.language)
+                whole = topic_of(request.sentence, language)
                 named = await self._named(grant, place, request, whole, spoken)
             if named:
                 return [*named, request.sentence]
@@ -198,17 +214,21 @@ class SaidForgetting:
             if not request.is_certain or (request.topic and not points_back(request.sentence)):
                 return []
         if request.kind == "nearby":
-            language = grant.settings.language
             named = [text for sentences in heard for text in sentences if is_about(text, request.topic, language)]
             named = named or await self._about(grant, place, request)
             # The statement before it, which shares no word with the topic, may be what replaced what is meant.
             return [*named, request.sentence] if named else []
-        for sentences in heard:
+        answer = next((each.content for each in reversed(before) if each.role == "assistant"), "")
+        taken: list[str] = []
+        for number, sentences in enumerate(heard):
             stated = last_statement(sentences)
-            if stated:
-                is_whole = request.kind == "message"
-                return [text for text in sentences if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
-        return []
+            if not stated:
+                continue
+            is_whole = request.kind == "message"
+            taken += [text for text in sentences if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
+            if number or is_whole or not leans(sentences, request.sentence, answer):
+                break
+        return taken
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request."""
@@ -223,6 +243,15 @@ class SaidForgetting:
         found = await self._selection.relevant(grant, place, topic) if topic else []
         others = [text for text in dict.fromkeys([*heard, *found]) if text.rstrip(_FULL_STOPS) not in request.sentence]
         return named_by(topic, others, grant.settings.language)
+
+
+def _opens(request: ForgetRequest, earlier: Sequence[Sequence[str]]) -> bool:
+    """Whether a request is about what follows it in its message: it says so, or nothing was said before it."""
+    if request.is_about_what_follows:
+        return True
+    if request.kind not in ("previous", "told") or request.before or not request.after or not request.is_certain:
+        return False
+    return is_to_be_told(request.sentence) or (not earlier and points_back(request.sentence))
 
 
 def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequest]]:

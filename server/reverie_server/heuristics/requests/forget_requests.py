@@ -312,6 +312,11 @@ def asks_contrary(sentence: str) -> bool:
     return _NEVER.search(text) is not None or _LET_BE.match(text) is not None
 
 
+def goes_on(sentence: str) -> bool:
+    """Whether a sentence goes on from the one before it: "It is for the blue card." """
+    return _GOES_ON.match(folded(sentence)) is not None
+
+
 def last_statement(said: tuple[str, ...] | list[str]) -> list[str]:
     """The last of some sentences that states something, with those that it goes on from ("It is for the blue card.")."""
     stated = [
@@ -322,7 +327,7 @@ def last_statement(said: tuple[str, ...] | list[str]) -> list[str]:
     taken: list[str] = []
     for sentence in reversed(stated):
         taken.append(sentence)
-        if not _GOES_ON.match(folded(sentence)):
+        if not goes_on(sentence):
             break
     return taken[::-1]
 

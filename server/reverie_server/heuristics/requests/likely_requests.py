@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reverie_server.heuristics.requests.confidences import is_of_any_store
 from reverie_server.heuristics.requests.fact_requests import Request, aligned
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary
 from reverie_server.heuristics.requests.memory_requests import Kind, clauses
@@ -139,7 +140,9 @@ def forgetting_asked(said: Sequence[str], likely: LikelyRequest, language: str) 
     reason = _REASON.search(aligned(asking))
     topic = topic_of(asking[: reason.start()] if reason else asking, language)
     has_content = any(
-        not is_worth_a_vector("forget", other) and len(topic_of(other, language).split()) >= _FEWEST_OF_CONTENT
+        not is_worth_a_vector("forget", other)
+        and not is_of_any_store(other)
+        and len(topic_of(other, language).split()) >= _FEWEST_OF_CONTENT
         for other in others
     )
     before, after = tuple(said[: likely.number]), tuple(said[likely.number + 1 :])

@@ -1,0 +1,95 @@
+# ruff: noqa: E501  # a pattern stands on one line
+"""What somebody says in confidence: where it is announced, and what of a talk a later request to forget is about. Pure.
+
+"This one's between us. I had a panic attack." is followed by an answer, a reply to it, and then by "wipe that from your
+memory": the reply is the nearest statement, and the confidence is what is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
+
+_PRIVATE = re.compile(
+    r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
+    r"|(?:don't|do not|dont) (?:want this kept|tell (?:anyone|anybody|a soul|them|him|her))|(?:nobody|no one) (?:must|may|can|else)"
+    r" (?:know|knows)|off the record|in confidence|confidential(?:ly)?|(?:it's|this is|that's) (?:a )?(?:secret|private)"
+    r"|just (?:listen|to get it off my chest)|get (?:it|this) off my chest"
+    r"|unter uns|im vertrauen|vertraulich|(?:bitte )?nur zuhören|hör (?:mir )?(?:bitte )?(?:nur|einfach) zu|(?:was|etwas) heikles"
+    r"|geheim|behalt(?:e|s|'s)? (?:das|es) (?:bitte )?für dich|(?:sag|erzähl)(?:e|s|'s)? (?:das |es )?(?:bitte )?(?:niemand|keinem)\w*"
+    r"|niemand (?:darf|soll|weiß)"
+    r"|entre (?:nosotr[oa]s|tú y yo|tu y yo|vos y yo)|en confianza|confidencial|es (?:un )?secreto|(?:solo|sólo) escúchame"
+    r"|(?:que )?(?:quede|queda) (?:aquí|entre)|no (?:salga|sale) de aquí|te (?:lo )?vas a callar|no se lo (?:digas|cuentes) a nadie"
+    r"|nadie (?:sabe|lo sabe|tiene que|puede saber))(?!\w)"
+    r"|秘密|保密|[你咱]俩知道|(?:别|不要)(?:跟|和|对|告诉)[^,，。!！?？]{0,6}(?:说|讲|人)|(?:只|就)(?:跟|和)你(?:一个人)?(?:说|讲)|听我说就(?:好|行)"
+)
+_TO_BE_TOLD = re.compile(
+    r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)"
+    r"|(?:jetzt|nun|gleich) (?:kommt )?(?:was|etwas|mal was)|(?:was|wovon) ich dir (?:jetzt|gleich|nun)"
+    r"|(?:te |os |le )?voy a (?:contar|decir|confesar)(?:te|le|os)?|(?:ahora|ahí) va(?: una| algo)?)(?!\w)"
+    r"|接下来|下面|以下|[我]?(?:要|想)(?:跟|和|对)你(?:说|讲)"
+)
+_ANY_STORE = re.compile(
+    r"(?<!\w)(?:memory|anywhere|nowhere|on file|your (?:notes|records|logs)|nirgend\w*|gedächtnis|speicher|auftauch\w*"
+    r"|memoria|(?:ning[uú]n|ninguna) (?:lado|sitio|parte)|(?:tus|los) (?:notas|registros))(?!\w)|记忆|記憶|哪(?:里|儿)都|任何地方"
+)
+_OF_TALK = re.compile(
+    r"(?<!\w)(?:her|him|it|them|she|he|they|that|this|ihr|ihm|ihn|sie|es|das|darüber|damit|l[oea]s?|ella|él|eso|esto)(?!\w)"
+    r"|[她他它这那]"
+)
+_DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
+_MAX_REPLY_WORDS = 5
+# Of the messages before a request so many may have told what it is about.
+_MOST_BEFORE = 2
+_QUESTION = ("?", "？")
+
+
+def is_private(sentence: str) -> bool:
+    """Whether a sentence says that what is told with it is for nobody else."""
+    return _PRIVATE.search(aligned(sentence)) is not None
+
+
+def is_to_be_told(sentence: str) -> bool:
+    """Whether a sentence says that what it speaks of comes next."""
+    return _TO_BE_TOLD.search(aligned(sentence)) is not None
+
+
+def is_of_any_store(sentence: str) -> bool:
+    """Whether words speak of where things are kept: "I don't want it turning up anywhere"."""
+    return _ANY_STORE.search(aligned(sentence)) is not None
+
+
+def told_next(after: Sequence[str]) -> list[str]:
+    """The statement that follows a request, with those that go on from it."""
+    found: list[str] = []
+    for sentence in after:
+        if found and not goes_on(sentence):
+            break
+        found.append(sentence)
+    return found
+
+
+def confided(messages: Sequence[Sequence[str]]) -> list[str]:
+    """What was told in the newest message that says that it is in confidence; `messages` by their sentences, the newest first."""
+    for sentences in messages[:_MOST_BEFORE]:
+        if any(map(is_private, sentences)):
+            return [each for each in sentences if not each.rstrip(" \"'”").endswith(_QUESTION)]
+    return []
+
+
+def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
+    """Whether what stands before a request in its message only replies to what was said before.
+
+    It takes up somebody or something of it, and the request wants it gone wherever it is; or it is a few words behind a
+    question of the assistant's.
+    """
+    stated = last_statement(list(sentences))
+    if not stated:
+        return False
+    if is_of_any_store(request) and all(_OF_TALK.search(aligned(each)) for each in stated):
+        return True
+    is_short = all(len(each.split()) <= _MAX_REPLY_WORDS and not _DIGIT_OR_NAME.search(each) for each in stated)
+    return is_short and answer.rstrip().endswith(_QUESTION)
