@@ -141,7 +141,9 @@ def with_named(sentence: str, thing: str) -> str | None:
     for pattern, copula in _patterns().it_is:
         found = pattern.match(text)
         if found is not None:
-            value = sentence.strip()[found.start("value") :]
+            # "60-2218 is it": what it is may come first.
+            group = "before" if found.groupdict().get("before") else "value"
+            value = sentence.strip()[slice(*found.span(group))]
             return f"{thing[:1].upper()}{thing[1:]}{copula}{value}"
     return None
 
