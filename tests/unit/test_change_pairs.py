@@ -196,3 +196,17 @@ def test_a_line_of_a_life_ends_what_stands_before_it_and_was_not_over() -> None:
     for case in (*held, *others):
         assert case.ends <= set(range(len(case.earlier)))
     assert sum(len(case.ends - case.is_over) for case in others) > 500
+
+
+@pytest.mark.parametrize(
+    ("old", "sentence", "can_be"),
+    [
+        (fact("drives", "I drive the number 12 for Bayline Buses."), "Our house has thirty-one stairs.", False),
+        (fact("drives", "I drive a Corsa."), "I take the bus to work now.", True),
+        (fact("works_on", "Bron works on the desk.", subject="Bron"), "Bron can't have penicillin.", False),
+        (fact("is", "Consuelo is diabetic.", subject="Consuelo"), "Consuelo stays with her cousin in town.", False),
+        (fact("lives_in", "Ada lives in Hereford.", subject="Ada"), "Ada has a house in Ludlow.", True),
+    ],
+)
+def test_what_is_of_a_kind_ends_by_a_value_of_that_kind(old: OpenFact, sentence: str, can_be: bool) -> None:
+    assert can_be_otherwise(statement(sentence), old) is can_be

@@ -37,8 +37,8 @@ from reverie_server.heuristics.changes.change_pairs import (
     word_features,
 )
 
-LIMIT = -0.8
-"""From these log-odds on a pair is a change: of what is found so, three of four are."""
+LIMIT = -2.0
+"""From these log-odds on a pair is a change: two of three that are found so are one."""
 LEAST_ENDS = -3.0
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3

@@ -83,7 +83,14 @@ class Judge:
         self._remembered = life.remembered
 
     def source(self, line: str) -> Statement | None:
-        """The sentence of the script that covers the words of a line best, weighted by their rarity."""
+        """The sentence of the script that covers the words of a line best, weighted by their rarity.
+
+        What the script tags and stands in a line word by word is what it was made of, whatever else the line says.
+        """
+        plain = folded(line)
+        whole_ones = [each for each, _ in self._statements if each.tag != "filler" and folded(each.text) in plain]
+        if whole_ones:
+            return max(whole_ones, key=lambda each: len(each.text))
         bag = words(line)
         whole = sum(self._weight.get(word, self._unseen) for word in bag)
         best, best_rank = None, (0.0, 0.0, False)

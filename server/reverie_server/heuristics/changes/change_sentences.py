@@ -80,6 +80,8 @@ _KINDS: Mapping[str, str] = {
     "lives_in": "home",
     "address": "home",
     "works_as": "trade",
+    "works_on": "work",
+    "drives": "vehicle",
     "works_at": "work",
     "works_in": "work",
 }
@@ -410,6 +412,17 @@ def names_subject(sentence: str, subject: str) -> bool:
     """Whether a sentence has a word of a subject."""
     terms = content_terms(subject)
     return not terms or bool(terms & content_terms(sentence))
+
+
+def says_it_is_over(change: ChangeSentence) -> bool:
+    """Whether a sentence says in so many words that something has ended."""
+    return change_words()[change.language]["over"].search(folded(change.sentence)) is not None
+
+
+def has_kind(fact: OpenFact) -> bool:
+    """Whether a fact has a value of a kind that is known: a place, a time, a number, who is what to somebody."""
+    is_timed = fact.predicate in ("when", "age", "school_year") or _NUMBER.search(fact.object) is not None
+    return is_timed or fact.predicate in _KINDS or fact.predicate in _PEOPLE
 
 
 def has_value(change: ChangeSentence, fact: OpenFact) -> bool:

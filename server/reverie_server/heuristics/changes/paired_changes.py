@@ -15,13 +15,15 @@ from reverie_server.heuristics.changes.change_sentences import (
     NEVER,
     ChangeSentence,
     OpenFact,
+    has_kind,
     has_value,
     is_about,
     names_subject,
+    says_it_is_over,
 )
 from reverie_server.heuristics.changes.values import values_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
-from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, exclude_each_other, scopes_of
+from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF
 
@@ -83,15 +85,26 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if not can_change(fact.predicate) or not is_apart(change, fact.said_at):
         return False
     # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
-    if fact.predicate in (*ROLES, "works_as") and not has_value(change, fact):
+    if fact.predicate in (*ROLES, "works_as", "works_on", "drives") and not has_value(change, fact):
         return False
-    if fact.about_user is False and fact.subject != SELF and not names_subject(change.sentence, fact.subject):
+    if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
     # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
     names = values_of(fact.text, change.language).names
     if not change.values.is_empty and names and change.values.names and not names & change.values.names:
         return False
     return is_about(change, fact) and not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text))
+
+
+def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence can be about what a fact says of somebody or something else: it names them, and more of it
+    than their name, a value of its kind, or that it is over. "Bron can't have penicillin" is not of Bron's work."""
+    if not names_subject(change.sentence, fact.subject):
+        return False
+    if change.tells or says_it_is_over(change):
+        return True
+    shared = content_terms(fact.text) & content_terms(change.sentence)
+    return bool(shared - content_terms(fact.subject)) or (has_kind(fact) and has_value(change, fact))
 
 
 def can_change(predicate: str) -> bool:

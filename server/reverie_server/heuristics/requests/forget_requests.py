@@ -8,6 +8,7 @@ move on", "don't forget to …" and "I forgot that" ask for nothing of the kind.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reverie_server.heuristics.cues import folded
@@ -317,7 +318,7 @@ def goes_on(sentence: str) -> bool:
     return _GOES_ON.match(folded(sentence)) is not None
 
 
-def last_statement(said: tuple[str, ...] | list[str]) -> list[str]:
+def last_statement(said: Sequence[str]) -> list[str]:
     """The last of some sentences that states something, with those that it goes on from ("It is for the blue card.")."""
     stated = [
         sentence
