@@ -12,6 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import tuple_row
 from tests.embedders import filled_slot
+from tests.rows import tables_of, written_out
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
@@ -70,17 +71,15 @@ def all_rows(conninfo: str) -> dict[str, list[str]]:
     """Every row of every table, written out in full, in order."""
     with psycopg.connect(conninfo, row_factory=tuple_row) as connection:
         connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
-        names = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-        ).fetchall()
+        statement = sql.SQL("SELECT {} FROM {} t ORDER BY 1")
         return {
             name: [
                 row
                 for (row,) in connection.execute(
-                    sql.SQL("SELECT t::text FROM {} t ORDER BY 1").format(sql.Identifier(name))
+                    statement.format(written_out(connection, name), sql.Identifier(name))
                 ).fetchall()
             ]
-            for (name,) in names
+            for name in tables_of(connection)
         }
 
 

@@ -129,8 +129,10 @@ class Graph:
         """All relations of now and of before, as `Ada works_on Reverie 3..`, by their beginning."""
         rows = await self.rows(
             "SELECT a.name AS source, r.name, b.name AS target, r.valid_from, r.valid_to FROM relations r "
-            "JOIN entities a ON a.entity_id = r.source_id JOIN entities b ON b.entity_id = r.target_id "
-            "JOIN slices s ON s.slice_id = r.slice_id WHERE s.owner_key IS NOT DISTINCT FROM %(owner)s "
+            "JOIN entities a ON a.tenant_id = r.tenant_id AND a.entity_id = r.source_id "
+            "JOIN entities b ON b.tenant_id = r.tenant_id AND b.entity_id = r.target_id "
+            "JOIN slices s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id "
+            "WHERE s.owner_key IS NOT DISTINCT FROM %(owner)s "
             "ORDER BY r.valid_from, r.relation_id"
         )
         return [

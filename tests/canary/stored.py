@@ -10,13 +10,14 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import dict_row
 from tests.canary.derived import TIERS
 from tests.canary.talks import Part, TalkKey
 from tests.canary.words import canaries_in, full
 from tests.canary.world import Home, World
+from tests.rows import tables_of, written_out
 
-_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-_ROWS = "SELECT to_jsonb(t), t::text FROM {} t WHERE strpos(lower(t::text), 'cnry') > 0"
+_ROWS = "SELECT t.*, {whole} AS written_out FROM {table} t WHERE strpos(lower({whole}), 'cnry') > 0"
 _SLICES = "SELECT slice_id, tenant_id, agent_id, owner_key FROM slices"
 _SESSIONS = """
 SELECT s.session_key, s.tenant_id, s.agent_id, s.owner_key, s.session_id, s.slice_id, s.message_count,
@@ -100,9 +101,11 @@ def misplaced(conninfo: str, world: World) -> list[str]:
         for table, statement in _ASTRAY.items():
             row = connection.execute(statement.format("t.slice_id <> o.slice_id")).fetchone()
             faults += [f"{row[0]} rows of {table} are astray"] if row and row[0] else []
-        for (table,) in connection.execute(_TABLES).fetchall():
-            for row, text in connection.execute(sql.SQL(_ROWS).format(sql.Identifier(table))):
-                for canary in canaries_in(text):
+        rows = connection.cursor(row_factory=dict_row)
+        for table in tables_of(connection):
+            whole = written_out(connection, table)
+            for row in rows.execute(sql.SQL(_ROWS).format(whole=whole, table=sql.Identifier(table))):
+                for canary in canaries_in(row["written_out"]):
                     if not _belongs(world, stored, table, row, canary):
                         whose = world.where(canary)
                         named = {name: row[name] for name in _NAMING if row.get(name) is not None}

@@ -11,7 +11,8 @@ import pytest
 from tests.backups import all_rows, beside, serving, settings_of, shown_nowhere
 from tests.chaos.backup_child import INSTANTS_OF_BACKUP, INSTANTS_OF_RESTORE
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, leftovers, put
+from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, put
+from tests.rows import leftovers
 
 from reverie_server.app.backups.backup import take_backup
 from reverie_server.app.backups.backup_file import BackupFile

@@ -14,8 +14,9 @@ from tests.backups import shown_nowhere
 from tests.chaos.point_in_time_child import DONE, INSTANTS
 from tests.clusters import cluster_directory
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import PRINCIPAL, leftovers
+from tests.integration.test_forget import PRINCIPAL
 from tests.point_in_time import Made, embedded, make
+from tests.rows import leftovers
 
 from reverie_indexer.errors import NotFound
 from reverie_server.app.backups.point_in_time import restore_to_time

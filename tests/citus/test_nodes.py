@@ -130,3 +130,18 @@ async def test_a_dead_node_takes_its_tenants_along_and_nobody_elses(
             assert (await tenant.ask("GET", "files/later.md")).status_code == (200 if went_on else 404)
             await tenant.do("PUT", "files/after.md", content="# After\n\n- The kingfisher is back.\n")
             assert "kingfisher" in await tenant.found("kingfisher")
+
+
+def test_what_a_transaction_sets_counts_on_the_node_that_has_the_rows(distributed: str) -> None:
+    with psycopg.connect(distributed) as connection:
+        connection.execute("INSERT INTO agents (tenant_id, agent_id, name) VALUES ('acme', 'wren', 'Wren')")
+        for value in ("user:1", "", 'it\'s \\ a "name".of $1 %s'):
+            connection.execute("SELECT set_config('reverie.owner', %s, true)", [value])
+            [(pid, told)] = connection.execute(
+                "SELECT pg_backend_pid(), current_setting('reverie.owner', true) FROM agents WHERE tenant_id = 'acme'"
+            ).fetchall()
+            assert (told, pid == connection.info.backend_pid) == (value, False)
+        connection.execute("SELECT set_config('enable_sort', 'off', true)")
+        assert connection.execute("SHOW enable_sort").fetchone() == ("off",)
+        connection.rollback()
+        assert connection.execute("SHOW enable_sort").fetchone() == ("on",)

@@ -11,11 +11,13 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.rows import tuple_row
 from tests.conftest import PLAIN
 from tests.contract.writing import AGENT, BACKUP, OF_EVERYBODY, OF_TENANT, OK, READING, ROWS, Row, Says, status_of
 from tests.graphs import Graph, answers, day, thing
 from tests.proxied import Served
+from tests.rows import written_out
 from tests.scripted_model import ScriptedModel
 
 from reverie_indexer.change import overwrite
@@ -119,14 +121,19 @@ class House:
                 " WHERE column_name = 'slice_id' AND table_type = 'BASE TABLE' AND table_name !~ '^vectors_'"
                 " AND columns.table_schema = 'public' ORDER BY 1"
             ).fetchall()
+            found_slices = connection.execute("SELECT slice_id FROM slices WHERE owner_key = 'user:ada'").fetchall()
+            hers = [slice_id for (slice_id,) in found_slices]
             found = {
                 name: connection.execute(
-                    f"SELECT t::text FROM {name} t WHERE slice_id NOT IN"
-                    " (SELECT slice_id FROM slices WHERE owner_key = 'user:ada') ORDER BY 1"
+                    sql.SQL("SELECT {} FROM {} t WHERE NOT slice_id = ANY (%s) ORDER BY 1").format(
+                        written_out(connection, name), sql.Identifier(name)
+                    ),
+                    [hers],
                 ).fetchall()
                 for (name,) in tables
             }
-            found["agents"] = connection.execute("SELECT t::text FROM agents t ORDER BY 1").fetchall()
+            agents = sql.SQL("SELECT {} FROM agents t ORDER BY 1").format(written_out(connection, "agents"))
+            found["agents"] = connection.execute(agents).fetchall()
             found["jobs"] = connection.execute(
                 "SELECT id, status, attempts FROM procrastinate_jobs"
                 " WHERE args ->> 'owner_key' IS DISTINCT FROM 'user:ada' ORDER BY 1"

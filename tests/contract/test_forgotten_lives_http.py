@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 
 from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime

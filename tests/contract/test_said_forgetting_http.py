@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 
 from reverie_server.forgetting import said
 

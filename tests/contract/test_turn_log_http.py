@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.contract.test_access_http import Client, code, with_key
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 
 from reverie_server.runtime import Runtime
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.contract.test_said_forgetting_http import ME, say
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 
 ASKED = "Forget what I said about the zeppelin."
 

@@ -47,7 +47,7 @@ async def age(database: Database, path: str, days: int) -> None:
     async with database.maintenance() as connection:
         await connection.execute("SET LOCAL reverie_checks.off = 'on'")
         await connection.execute(
-            "UPDATE documents SET updated_at = updated_at - make_interval(days => %s) WHERE path = %s", [days, path]
+            "UPDATE documents SET updated_at = now() - make_interval(days => %s) WHERE path = %s", [days, path]
         )
 
 
@@ -142,7 +142,7 @@ async def test_versions_are_kept_for_days_after_they_were_replaced(
     for number in range(3):
         await put(pipeline, "a.md", f"flour {number}")
     async with database.maintenance() as connection:
-        await connection.execute("UPDATE versions SET at = at - interval '40 days' WHERE version < 3")
+        await connection.execute("UPDATE versions SET at = now() - interval '40 days' WHERE version < 3")
     assert await prune_history(database, keep_days=30, keep_count=None) == 1
     assert await versions(workspace, "a.md") == [3, 2]
 
@@ -195,7 +195,7 @@ async def test_the_cache_forgets_passages_that_nobody_has_any_more(
     await put(pipeline, "memory/2026-04-03.md", "trumpet")
     assert await vectors.prune_cache(database, keep_days=7) == 0
     async with database.maintenance() as connection:
-        await connection.execute("UPDATE embedding_cache SET created_at = created_at - interval '8 days'")
+        await connection.execute("UPDATE embedding_cache SET created_at = now() - interval '8 days'")
     # Of a daily note no past is kept: its first passage is nobody's.
     assert await vectors.prune_cache(database, keep_days=7) == 1
     assert await vectors.prune_cache(database, keep_days=7) == 0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import psycopg
 import pytest
-from psycopg import sql
 from tests.consistency import assert_index_consistent
 from tests.episodes import answers, complete, episode_rows, events, run, shown, summarised, tiers
 from tests.forgetting import forget_all
 from tests.jobs import jobs_of
+from tests.rows import leftovers
 from tests.scripted_model import ScriptedModel
 from tests.talks import Talk
 
@@ -23,21 +22,6 @@ from reverie_server.runtime import Runtime
 
 SECRET = "The vault opens with 4711-quince."
 REVIEW = "We decided to move the review with Ada Lovelace to Thursday."
-
-
-def leftovers(conninfo: str, word: str) -> list[str]:
-    """The tables of which some row, written out in full, holds a word."""
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        tables = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-        ).fetchall()
-        statement = "SELECT EXISTS (SELECT FROM {} t WHERE strpos(lower(t::text), %s) > 0)"
-        return [
-            name
-            for (name,) in tables
-            if connection.execute(sql.SQL(statement).format(sql.Identifier(name)), [word]).fetchone() == (True,)
-        ]
 
 
 async def forget(talk: Talk, dry_run: bool = False, **target: str) -> Receipt:

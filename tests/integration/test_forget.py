@@ -8,9 +8,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 from tests.consistency import assert_index_consistent
 from tests.forgetting import forget_all
+from tests.rows import leftovers
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
@@ -33,26 +33,6 @@ MINE = Place("default", "wren", "personal", "user:1")
 TEAM = Place("default", "wren", "team")
 PRINCIPAL = Principal("default", "wren", "user:1")
 GRANT = Grant(Caller("default", "member"), PRINCIPAL, AgentSettings())
-
-
-def leftovers(conninfo: str, word: str) -> list[str]:
-    """The tables of which some row, written out in full, holds a word."""
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        tables = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-        ).fetchall()
-        return [
-            name
-            for (name,) in tables
-            if connection.execute(
-                sql.SQL("SELECT EXISTS (SELECT FROM {} t WHERE strpos(lower(t::text), %s) > 0)").format(
-                    sql.Identifier(name)
-                ),
-                [word],
-            ).fetchone()
-            == (True,)
-        ]
 
 
 async def put(pipeline: Pipeline, path: str, text: str, place: Place = MINE) -> None:

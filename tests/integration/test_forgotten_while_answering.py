@@ -11,7 +11,7 @@ from tests.canary.parrot import parrot
 from tests.consistency import assert_index_consistent
 from tests.episodes import complete
 from tests.forgetting import forget_all
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 from tests.scripted_model import Asked, Reply, ScriptedModel
 from tests.talks import Talk
 

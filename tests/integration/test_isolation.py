@@ -177,10 +177,12 @@ async def _fail_inside(database: Database) -> None:
 
 @pytest.mark.usefixtures("filled")
 async def test_a_write_beyond_the_tenant_is_refused(database: Database, subtests: pytest.Subtests) -> None:
+    # Citus moves no row to another tenant, and knows no policy by which it could copy one.
+    refusals = (psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported)
     for statement in BEYOND:
         async with database.tenant("acme") as connection:
             await visible_slices(connection, "acme", "wren", "user:ada")
-            with subtests.test(statement), pytest.raises(psycopg.errors.InsufficientPrivilege):
+            with subtests.test(statement), pytest.raises(refusals):
                 await connection.execute(statement)  # type: ignore[arg-type]
             await connection.rollback()
 

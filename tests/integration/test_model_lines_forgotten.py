@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from tests.consistency import assert_index_consistent
 from tests.episodes import complete
 from tests.forgetting import forget_all
-from tests.integration.test_forget import leftovers
+from tests.rows import leftovers
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says_json
 from tests.talks import Talk
 

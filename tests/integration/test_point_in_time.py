@@ -18,8 +18,9 @@ from structlog.testing import capture_logs
 from tests.backups import shown_nowhere
 from tests.clusters import cluster_directory
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import PRINCIPAL, leftovers, put
+from tests.integration.test_forget import PRINCIPAL, put
 from tests.point_in_time import Made, embedded, found, make, now, served
+from tests.rows import leftovers
 
 from reverie_indexer.errors import Conflict, NotFound, SetupError, Unauthorized
 from reverie_indexer.postgres.host import kill_all

@@ -17,8 +17,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from structlog.testing import capture_logs
 from tests.conftest import PLAIN, ServeRuntime
-from tests.integration.test_forget import leftovers
 from tests.pooler import pooler
+from tests.rows import leftovers
 from tests.standbys import (
     HANGS_SECONDS,
     Node,

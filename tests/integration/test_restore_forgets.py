@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from tests.backups import all_rows, beside, empty_database, serving, settings_of, shown_nowhere
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, TEAM, leftovers, put
+from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, TEAM, put
+from tests.rows import leftovers
 
 from reverie_indexer.change import Change
 from reverie_indexer.errors import DatabaseUnavailable, NotFound, SetupError, Unauthorized

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.consistency import assert_index_consistent
-from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, leftovers, put
+from tests.integration.test_forget import GRANT, MINE, PRINCIPAL, SECRET, put
+from tests.rows import leftovers
 
 from reverie_indexer.change import Change
 from reverie_indexer.errors import NotFound

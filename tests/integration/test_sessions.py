@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import psycopg
 import pytest
 from tests.consistency import assert_index_consistent
 from tests.conversations import ADA, BO, SESSION, TEAM, append, assistant, grant_of, place_of, said, texts, user
 from tests.embedders import MoodyEmbedder, filled_slot
+from tests.rows import leftovers
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import (
@@ -121,11 +121,7 @@ async def test_an_echoed_line_is_never_ingested(runtime: Runtime, conninfo: str)
     told = await texts(runtime)
     assert told[:3] == ["Be brief.", "What about turn 0?", "Nothing about turn 0."]
     assert len(told) == 15
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        for table in ("messages", "chunks", "versions", "postings"):
-            row = connection.execute(f"SELECT count(*) FROM {table} t WHERE t::text ILIKE '%zorblax%'").fetchone()  # type: ignore[arg-type]
-            assert row == (0,), table
+    assert leftovers(conninfo, "zorblax") == []
     assert_index_consistent(conninfo)
 
 

@@ -27,6 +27,7 @@ from tests.conversations import (
 )
 from tests.forgetting import forget_all
 from tests.locks import waiting_for_locks
+from tests.rows import leftovers
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.errors import Conflict, NotFound
@@ -44,21 +45,6 @@ AT = datetime(2026, 4, 3, 9, 30, tzinfo=UTC)
 SECRET = "The vault opens with 4711-quince."
 # Beyond what the daily log takes of a message, which is a file and stays.
 AFTER_THE_CUT = "Nothing yet. " * 30 + "\n\n"
-
-
-def leftovers(conninfo: str, word: str) -> list[str]:
-    """The tables of which some row, written out in full, holds a word."""
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        tables = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-        ).fetchall()
-        holding = sql.SQL("SELECT EXISTS (SELECT FROM {} t WHERE strpos(lower(t::text), %s) > 0)")
-        return [
-            name
-            for (name,) in tables
-            if connection.execute(holding.format(sql.Identifier(name)), [word]).fetchone() == (True,)
-        ]
 
 
 def counts(conninfo: str, *tables: str) -> list[int]:

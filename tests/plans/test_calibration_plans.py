@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -16,12 +16,6 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_server.search.calibration import store
 
 PASSAGES, NEIGHBOURS = 40, 60
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["fresh", "analyzed"])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -16,12 +15,6 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_server.browse import expand
 
 PLACE = Place("default", "wren", "team")
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 @pytest.mark.parametrize("statement", ["passage", "neighbours"])

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.plans.test_session_plans import analyze, nodes, rows_read
+from tests.plans.plan_nodes import nodes
+from tests.plans.test_session_plans import analyze, rows_read
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database, visible_slices

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.graphs import Graph, day
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_server.graph import known as graph_known
@@ -45,12 +45,6 @@ SELECT m.tenant_id, m.slice_id, CASE WHEN m.entity_id %% 2 = 0 THEN h.entity_id 
        now()
 FROM made m, hub h WHERE m.entity_id <> h.entity_id
 """
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 async def scans(database: Database, statement: bytes, params: dict[str, Any]) -> list[dict[str, Any]]:

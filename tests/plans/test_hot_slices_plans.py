@@ -7,7 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.test_search_plans import FILES, fill, nodes, scans
+from tests.plans.plan_nodes import nodes
+from tests.plans.test_search_plans import FILES, fill, scans
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.model_slot import ModelSlot

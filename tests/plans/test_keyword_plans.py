@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -34,11 +35,7 @@ async def plan_of(database: Database) -> list[dict[str, Any]]:
         statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + keyword_module.SQL["candidates"]
         row = await (await connection.execute(statement, params)).fetchone()
     assert row is not None
-    pending, found = [row["QUERY PLAN"][0]["Plan"]], []
-    while pending:
-        found.append(pending.pop())
-        pending += found[-1].get("Plans", [])
-    return found
+    return list(nodes(row["QUERY PLAN"]))
 
 
 @pytest.mark.parametrize("with_statistics", [False, True])

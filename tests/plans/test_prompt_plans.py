@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.plans.plan_nodes import nodes
 from tests.talks import ADA, Talk
 
 from reverie_indexer.change import overwrite
@@ -31,11 +32,7 @@ async def plan_of(database: Database) -> tuple[list[dict[str, Any]], int]:
         statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + context_files.SQL["prompt_files"]
         row = await (await connection.execute(statement, params)).fetchone()
     assert row is not None
-    pending, nodes = [row["QUERY PLAN"][0]["Plan"]], []
-    while pending:
-        nodes.append(pending.pop())
-        pending += nodes[-1].get("Plans", [])
-    return nodes, len(found)
+    return list(nodes(row["QUERY PLAN"])), len(found)
 
 
 @pytest.mark.parametrize("with_statistics", [False, True])

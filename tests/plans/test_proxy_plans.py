@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.plans.plan_nodes import nodes
 
 from reverie_server.access.keys import OPERATOR
 from reverie_server.proxy import recording
@@ -27,9 +28,7 @@ async def plan_of(runtime: Runtime, message_id: str) -> tuple[dict[str, Any], in
         counted = await (await connection.execute(recording.SQL["repeats"], params)).fetchone()
     assert row is not None
     assert counted is not None
-    node = row["QUERY PLAN"][0]["Plan"]
-    while "Plans" in node and node.get("Relation Name") != "messages":
-        node = next(plan for plan in node["Plans"] if plan.get("Parent Relationship") != "InitPlan")
+    [node] = [node for node in nodes(row["QUERY PLAN"]) if node.get("Relation Name") == "messages"]
     return node, counted["times"]
 
 

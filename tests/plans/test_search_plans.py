@@ -6,7 +6,6 @@ Time is never asserted: the index used and the rows read are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +14,7 @@ import psycopg
 import pytest
 from pgvector import HalfVector
 from psycopg import sql
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -47,12 +47,6 @@ async def fill(pipeline: Pipeline) -> None:
         for number in range(FILES)
     ]
     await pipeline.write_many(place, changes)
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 async def explain(database: Database, models: ModelSlot, statement: bytes, **extra: Any) -> list[dict[str, Any]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 from tests.conversations import ADA, BO, append, grant_of, place_of, user
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.index import transcript
@@ -18,12 +18,6 @@ from reverie_server.sessions import completion, lookup
 from reverie_server.sessions import sessions as sessions_module
 
 SESSIONS, MESSAGES = 12, 40
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 async def fill(runtime: Runtime) -> None:

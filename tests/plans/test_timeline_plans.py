@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-from tests.plans.test_session_plans import nodes
+from tests.plans.plan_nodes import nodes
 
 from reverie_server.access.keys import OPERATOR
 from reverie_server.browse import timeline

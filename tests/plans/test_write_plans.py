@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from tests.plans.plan_nodes import nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
@@ -20,12 +20,6 @@ from reverie_indexer.text.passages import Rules
 
 PLACE = Place("default", "wren", "team")
 FILES, PASSAGES = 40, 10
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes(child)
 
 
 async def rows_read(database: Database, statement: bytes, parameters: dict[str, Any]) -> dict[str, int]:

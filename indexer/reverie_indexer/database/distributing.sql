@@ -77,9 +77,8 @@ BEGIN
     LANGUAGE plpgsql AS $set$
     BEGIN
         IF is_local AND name <> 'role' THEN
-            EXECUTE format('SET LOCAL %s TO %L', (
-                SELECT string_agg(quote_ident(part), '.' ORDER BY n)
-                FROM unnest(string_to_array(name, '.')) WITH ORDINALITY AS p (part, n)), value);
+            -- Without a query, which would be planned anew in each of the five calls that a transaction begins with.
+            EXECUTE format('SET LOCAL "%s" TO %L', replace(replace(name, '"', '""'), '.', '"."'), value);
             RETURN value;
         END IF;
         RETURN pg_catalog.set_config(name, value, is_local);
