@@ -134,6 +134,10 @@ class DatabaseUnavailable(ReverieError):
     code = "database_unavailable"
 
 
+class DatabaseStarting(DatabaseUnavailable):
+    """PostgreSQL takes no connection yet, and will: it starts, or recovers from the end of one of its processes."""
+
+
 class ReadInterrupted(DatabaseUnavailable):
     """PostgreSQL went away in the middle of a transaction that only reads."""
 

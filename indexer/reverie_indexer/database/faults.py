@@ -15,6 +15,7 @@ import structlog
 
 from reverie_indexer.errors import (
     Conflict,
+    DatabaseStarting,
     DatabaseUnavailable,
     DataDamaged,
     ReverieError,
@@ -55,9 +56,12 @@ _REFUSALS = (
 _BUSY = (
     (r"too many clients|remaining connection slots", "PostgreSQL has no free connection: raise its max_connections, or "
      "lower REVERIE_POOL_SIZE"),
-    (r"the database system is (?:starting up|in recovery)", "PostgreSQL is still starting; try again"),
     (r"the database system is shutting down", "PostgreSQL is shutting down; try again"),
 )  # fmt: skip
+_STARTING = re.compile(
+    r"the database system is (?:starting up|in recovery|not yet accepting)"
+    r"|because of crash of another server process|server closed the connection unexpectedly"
+)
 # What Citus says of a node that goes away while others commit, of its own end, and of a shard that moves away under a
 # statement, as if these were defects (XX000), or by a code of its own; and libpq's words, where a node went away under
 # a command that Citus had sent it.
@@ -93,6 +97,8 @@ def _refusal(error: psycopg.OperationalError) -> ReverieError:
     for pattern, sentence in _REFUSALS:
         if found := re.search(pattern, text):
             return SetupError(sentence.format(**found.groupdict()))
+    if _STARTING.search(text):
+        return DatabaseStarting("PostgreSQL is still starting; try again")
     for pattern, sentence in _BUSY:
         if re.search(pattern, text):
             return DatabaseUnavailable(sentence)

@@ -9,10 +9,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import Faults
 from reverie_indexer.database.preparing import prepare_database
+from reverie_indexer.errors import DatabaseStarting
 from reverie_indexer.postgres.archive import WalArchive
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings
+
+# How often a PostgreSQL that is starting is asked again.
+_STARTING_SECONDS = 0.2
 
 
 def archive_of(settings: Settings) -> WalArchive | None:
@@ -53,11 +57,28 @@ async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[
         yield conninfo, recover
 
 
+async def prepared_when_started(conninfo: str, patience_seconds: float) -> None:
+    """Prepare the database; where PostgreSQL is just starting or recovers, as soon as it takes connections.
+
+    Raises what `prepare_database` raises, for a server that is not there at once.
+    """
+    deadline = asyncio.get_running_loop().time() + patience_seconds
+    while True:
+        try:
+            await prepare_database(conninfo)
+        except DatabaseStarting:
+            if asyncio.get_running_loop().time() >= deadline:
+                raise
+            await asyncio.sleep(_STARTING_SECONDS)
+        else:
+            return
+
+
 @asynccontextmanager
 async def open_database(settings: Settings, *, reads_elsewhere: bool = False) -> AsyncIterator[Database]:
     """The database, checked and with its schema up to date; `reads_elsewhere`: with the standby that is set, if any."""
     async with open_server(settings) as (conninfo, recover):
-        await prepare_database(conninfo)
+        await prepared_when_started(conninfo, settings.database_patience_seconds)
         # The disk of a PostgreSQL elsewhere cannot be looked at: there its errors tell.
         directory = data_dir_of(settings) if settings.database_url is None else None
         standby = settings.read_database_url if reads_elsewhere else None
