@@ -1,13 +1,13 @@
 """Shows what is read as a fact of plain messages, without a language model: `python -m reverie_bench.plain [--held]`.
 
 The messages of `first` and `second` were written for this project by two authors before either knew the patterns, the
-second's as people type: without capitals and full stops, several facts in one. Each author's were halved at random into
-`dev` and `held`; nobody looks at `held` to mend something. Each message has the `facts` it states, and what `may` be read of it besides:
-`subject; predicates; object`, and behind `<` what held before. `/` stands between words of which one will do, `*` for
-any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A thing of the user's is said of
-`user` too; any other subject may be the predicate as well ("user, rent, 900" or "rent, is, 900"). The predicate `ended`
-is of whatever says that something ended, wherever it says what. Any other fact is wrong, but for one that a later one
-of the same message replaces.
+second's as people type: without capitals and full stops, several facts in one. Each author's were halved at random
+into `dev` and `held`; nobody looks at `held` to mend something. Each message has the `facts` it states, and what `may`
+be read of it besides: `subject; predicates; object`, and behind `<` what held before. `/` stands between words of
+which one will do, `*` for any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A thing
+of the user's is said of `user` too; any other subject may be the predicate as well ("user, rent, 900" or "rent, is,
+900"). The predicate `ended` is of whatever says that something ended, wherever it says what. Any other fact is wrong,
+but for one that a later one of the same message replaces.
 """
 
 from __future__ import annotations

@@ -71,10 +71,10 @@ class Phrases:
     predicates: tuple[Predicate, ...]
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     words_of_self: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[Rewrite, ...] = ()
     elided: tuple[Rewrite, ...] = ()
     ordered: tuple[Rewrite, ...] = ()
-    typed: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> re.Pattern[str]:
         return self.patterns.get(name, _NEVER)
@@ -152,11 +152,11 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         ),
         {name: frozenset(value) for name, value in table.items() if isinstance(value, list) and name != "predicates"},
         table.get("i", ""),
+        typed,
         *(
             tuple(Rewrite(pattern(each["re"], spoken_macros), each["to"]) for each in spoken.get(kind, ()))
             for kind in ("rules", "elided", "ordered")
         ),
-        typed=typed,
     )
 
 
