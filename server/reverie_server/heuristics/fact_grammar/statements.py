@@ -22,7 +22,7 @@ from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
 # After these facts a clause says no more of the kind.
 _EXCLUSIVE = frozenset(
-    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"}
+    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes", "retires"}
 )
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
