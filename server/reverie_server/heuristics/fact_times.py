@@ -67,7 +67,9 @@ _HAN_DAY = re.compile(
 )
 _HAN_DIGITS = "零一二三四五六七八九"
 # What has a day itself, as its value or by the day of the week, and what was one's before.
-_OF_DAYS = frozenset({"when", "until", "booked", "plans", "birthday", "born", "since", "habit", "left", "ended", "retires"})
+_OF_DAYS = frozenset(
+    {"when", "until", "booked", "plans", "birthday", "born", "since", "habit", "left", "ended", "retires"}
+)
 
 
 def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_year: bool = False) -> StatedFact:
