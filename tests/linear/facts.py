@@ -38,6 +38,7 @@ from reverie_server.heuristics.fact_grammar import (
     spoken,
     statement,
     terms,
+    typed,
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.statements import facts_of_sentence
@@ -319,6 +320,7 @@ TABLE: Mapping[str, Reading] = {
         "user", "works_as", text[:256], text, ended=[text[256:512]]
     ),
     "reverie_server.heuristics.fact_times.time_to_come": lambda text: fact_times.time_to_come(text, text[-20:], AT),
+    "reverie_server.heuristics.fact_times.begins_later": lambda text: fact_times.begins_later(text, AT),
     "reverie_server.heuristics.fact_times.in_its_time": lambda text: fact_times.in_its_time(
         StatedFact(0, text, text, "user", "works_at", text[-20:], "profile", AT, AT, is_functional=True), text, AT
     ),
@@ -331,6 +333,9 @@ TABLE: Mapping[str, Reading] = {
     ],
     "reverie_server.heuristics.fact_grammar.spoken.reworded_by": lambda text: [
         spoken.reworded_by((*phrases.elided, *phrases.ordered), text) for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.typed.as_written": lambda text: [
+        typed.as_written(text, phrases) for phrases in all_phrases().values()
     ],
     "reverie_server.heuristics.fact_grammar.fragments.in_full": lambda text: [
         fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)

@@ -41,10 +41,45 @@ def of(text: str, language: str, predicate: str) -> StatedFact:
         ("german", "Ab Montag arbeite ich bei Nordwind.", "works_at", "2026-02-16"),
         ("spanish", "El lunes empiezo a trabajar en Nordwind.", "works_at", "2026-02-16"),
         ("chinese", "从3月2号起我在北风公司上班。", "works_at", "2026-03-02"),
+        ("english", "I'm moving to Leeds on 1 April.", "lives_in", "2026-04-01"),
+        ("english", "We're moving to Leeds next month.", "lives_in", "2026-03-01"),
+        ("english", "I'm going to move to Leeds on 3 May", "lives_in", "2026-05-03"),
+        ("english", "I'll be working at Nordwind from 2 April.", "works_at", "2026-04-02"),
+        ("english", "My sister is moving to Oslo in June.", "lives_in", "2026-06-01"),
+        ("german", "Ich ziehe am 1. April nach Kassel.", "lives_in", "2026-04-01"),
+        ("german", "Am 1. April ziehen wir nach Kassel um.", "lives_in", "2026-04-01"),
+        ("german", "ab 1. april wohn ich in kassel", "lives_in", "2026-04-01"),
+        ("german", "Ich wohne ab 1. April in Kassel.", "lives_in", "2026-04-01"),
+        ("spanish", "Me mudo a Gijón el 1 de abril.", "lives_in", "2026-04-01"),
+        ("spanish", "Mi hermana se muda a Oslo en junio.", "lives_in", "2026-06-01"),
+        ("chinese", "我四月一号搬去成都。", "lives_in", "2026-04-01"),
+        ("chinese", "我下个月要搬到成都。", "lives_in", "2026-03-01"),
+        ("chinese", "我4月1日入职腾讯。", "works_at", "2026-04-01"),
     ],
 )
 def test_what_begins_on_a_day_to_come_holds_from_then_on(language: str, text: str, predicate: str, begins: str) -> None:
     assert of(text, language, predicate).valid_from == datetime.fromisoformat(begins).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("english", "I'm moving to Leeds."),
+        ("english", "I'm moving to Leeds soon."),
+        ("english", "I might be moving to Leeds in May."),
+        ("english", "I want to move to Leeds in May."),
+        ("english", "If we get it we're moving to Leeds in June."),
+        ("english", "Her brother is moving to Oslo in June."),
+        ("german", "Ich ziehe nach Kassel."),
+        ("german", "Ich will im Mai nach Rom ziehen."),
+        ("german", "Wir überlegen, ob wir im Mai nach Rom ziehen."),
+        ("spanish", "Me mudo a Gijón."),
+        ("spanish", "Quiero mudarme a Gijón en mayo."),
+        ("chinese", "我想六月搬去成都。"),
+    ],
+)
+def test_a_plan_without_its_day_holds_at_no_time(language: str, text: str) -> None:
+    assert not read_facts([Utterance(text, SAID)], language)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Shows what is read as a fact of plain messages, without a language model: `python -m reverie_bench.plain [--held]`.
 
-The messages of `dev` and `held` were written for this project by somebody who did not know the patterns, and halved at
-random; nobody looks at `held` to mend something. Each has the `facts` it states, and what `may` be read of it besides:
-`subject; predicates; object`, and behind `<` what held before. `/` stands between words of which one will do, `*` for
-any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A thing of the user's is said of
-`user` too; any other subject may be the predicate as well ("user, rent, 900" or "rent, is, 900"). The predicate `ended`
-is of whatever says that something ended, wherever it says what. Any other fact is wrong, but for one that a later one
-of the same message replaces.
+The messages of `first` and `second` were written for this project by two authors before either knew the patterns, the
+second's as people type: without capitals and full stops, several facts in one. Each author's were halved at random
+into `dev` and `held`; nobody looks at `held` to mend something. Each message has the `facts` it states, and what `may`
+be read of it besides: `subject; predicates; object`, and behind `<` what held before. `/` stands between words of
+which one will do, `*` for any predicate. A word for a person stands for the role as well ("Frau" for "wife"). A thing
+of the user's is said of `user` too; any other subject may be the predicate as well ("user, rent, 900" or "rent, is,
+900"). The predicate `ended` is of whatever says that something ended, wherever it says what. Any other fact is wrong,
+but for one that a later one of the same message replaces.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 _FOLDER = Path(__file__).parent
+_AUTHORS = ("first", "second")
 _LANGUAGES = ("english", "german", "spanish", "chinese")
 _SAID_AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -79,16 +81,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m reverie_bench.plain")
     parser.add_argument("--held", action="store_true", help="the held messages, of which figures alone are printed")
     parser.add_argument("--language", choices=_LANGUAGES, help="this language alone")
+    parser.add_argument("--author", choices=_AUTHORS, help="the messages of this author alone")
     options = parser.parse_args()
     half = "held" if options.held else "dev"
-    for language in [options.language] if options.language else _LANGUAGES:
-        messages = tomllib.loads((_FOLDER / half / f"{language}.toml").read_text(encoding="utf-8"))["message"]
-        figures = _Figures()
-        for message in messages:
-            missing, wrong = _measure(figures, message, language)
-            if (missing or wrong) and not options.held:
-                print("\n".join([message["text"], *missing, *wrong]))
-        print(f"{half}, {language}: {figures}")
+    for author in [options.author] if options.author else _AUTHORS:
+        for language in [options.language] if options.language else _LANGUAGES:
+            file = _FOLDER / author / half / f"{language}.toml"
+            figures = _Figures()
+            for message in tomllib.loads(file.read_text(encoding="utf-8"))["message"]:
+                missing, wrong = _measure(figures, message, language)
+                if (missing or wrong) and not options.held:
+                    print("\n".join([message["text"], *missing, *wrong]))
+            print(f"{author}, {half}, {language}: {figures}")
 
 
 def _measure(figures: _Figures, message: Mapping[str, Any], language: str) -> tuple[list[str], list[str]]:

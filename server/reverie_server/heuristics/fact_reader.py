@@ -32,6 +32,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
+from reverie_server.heuristics.fact_grammar.typed import as_written
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request, with_named
 from reverie_server.heuristics.requests.promises import promises_to_remember
@@ -149,7 +150,11 @@ def _read_sentence(
 ) -> None:
     talk = reader.talk
     talk.number += 1
-    if _corrects(reader, index, utterance, sentence):
+    spoken = sentence
+    phrases = _phrases_of(cues)
+    if phrases is not None:
+        sentence = as_written(sentence, phrases)
+    if _corrects(reader, index, utterance, sentence, spoken):
         return
     restated = _restated(reader, sentence)
     before_question = (reader.stated, reader.between)
@@ -179,7 +184,6 @@ def _read_sentence(
         return
     is_asked = request.kind == "inside" or reader.asked_next
     reader.asked_next = False
-    phrases = _phrases_of(cues)
     taken_back = None
     if request.kind == "inside":
         # The verb of `dass mein Flug am 13. geht, nein, am 14.` stands before what corrects it.
@@ -189,7 +193,7 @@ def _read_sentence(
     if phrases is None:
         reader.last_sentence, reader.last_count = None, 0
         return
-    statement = Statement(sentence, core, utterance.said_at, phrases, cues, is_asked, utterance.speaker == "file")
+    statement = Statement(spoken, core, utterance.said_at, phrases, cues, is_asked, utterance.speaker == "file")
     held = None
     if _may_look(reader) and not is_quoted(core):
         held = corrected_within(core, cues, _reads(reader, statement))
@@ -207,12 +211,12 @@ def _read_sentence(
             # `Got that? Keep it.` is about what stands before the question.
             return
         if not before:
-            reader.last_sentence, reader.last_count = (index, sentence, statement), 0
+            reader.last_sentence, reader.last_count = (index, spoken, statement), 0
             return
         statement = replace(statement, core=before)
         core = before
     if is_quoted(core):
-        reader.last_sentence, reader.last_count = (index, sentence, statement), 0
+        reader.last_sentence, reader.last_count = (index, spoken, statement), 0
         return
     found: list[StatedFact] = []
     if utterance.speaker == "file" and (fact := fact_of_line(core, statement)):
@@ -221,18 +225,21 @@ def _read_sentence(
         found = facts_of_sentence(statement, talk)
     if is_asked and not found:
         found = [fact for fact in [request_fact(statement, talk)] if fact]
-    reader.last_sentence = (index, sentence, statement)
+    reader.last_sentence = (index, spoken, statement)
     reader.stated = (index, statement, found)
     is_corrected = held is not None or taken_back is not None
     found = [replace(fact, is_request=is_asked, is_corrected=is_corrected) for fact in found]
     if restated is not None:
         taken_back_now, found = taking_back(restated, statement, found)
         reader.facts += taken_back_now
-    _add(reader, index, utterance, sentence, found)
+    _add(reader, index, utterance, spoken, found)
 
 
-def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) -> bool:
-    """Whether a sentence takes back a part of the statement before it, and nothing else; then what holds is read."""
+def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str, spoken: str) -> bool:
+    """Whether a sentence takes back a part of the statement before it, and nothing else; then what holds is read.
+
+    `sentence` is as one writes it, `spoken` as it stands.
+    """
     if reader.stated is None or not _may_look(reader):
         return False
     of, statement, facts = reader.stated
@@ -251,7 +258,7 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
     held = corrected(statement.core, fragment, cues, _reads(reader, statement))
     if held is None:
         return False
-    corrected_statement = replace(statement, sentence=sentence, core=held.statement, said_at=utterance.said_at)
+    corrected_statement = replace(statement, sentence=spoken, core=held.statement, said_at=utterance.said_at)
     read = facts_of_sentence(corrected_statement, reader.talk)
     # What the statement says besides is said with the words that hold.
     held_too = {_key(fact) for fact in facts} & {_key(fact) for fact in read}
@@ -266,8 +273,8 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str) 
         # A statement that no pattern knows is one all the same.
         old, new = taking_back(Restated(of, statement, facts, 0, fragment.cue), corrected_statement, [])
         reader.facts += old
-    _add(reader, index, utterance, sentence, [replace(fact, is_request=is_request) for fact in new])
-    reader.last_sentence = (index, sentence, corrected_statement)
+    _add(reader, index, utterance, spoken, [replace(fact, is_request=is_request) for fact in new])
+    reader.last_sentence = (index, spoken, corrected_statement)
     reader.stated, reader.taken_back = (index, corrected_statement, read), None
     return True
 
@@ -332,7 +339,9 @@ def _add(
     seen: set[tuple[str, str, str]] = set()
     count = 0
     for stated in found:
-        fact = in_its_time(stated, sentence, utterance.said_at, needs_year=utterance.speaker == "file")
+        # What was typed in haste is not in the sentence as it stands.
+        of = sentence if stated.object in sentence else stated.text
+        fact = in_its_time(stated, of, utterance.said_at, needs_year=utterance.speaker == "file")
         key = _key(fact)
         if key in seen:
             continue

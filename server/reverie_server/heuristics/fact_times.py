@@ -58,11 +58,18 @@ _OVER = re.compile(
 )
 # Other parts of a sentence have times of their own.
 _CLAUSE = re.compile(r"[,;:!?。，；！？] ?|[.](?= |$)(?<!\d\.)| [–—-] | (?:and|but|so|und|aber|y|pero) ")
+_HAN_NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
+# What is of a day or its month says nothing of when something begins: `六月的考试`.
 _HAN_DAY = re.compile(
-    r"(?P<until>到)?(?:(?P<ahead>[明后後]天)|(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})[日号號])?)(?P<from>起|开始|開始)?(?P<end>为止|為止)?"
+    r"(?P<until>到)?(?:(?P<ahead>[明后後]天)"
+    rf"|(?<![\d一二三四五六七八九十年])(?P<m>{_HAN_NUMBER})月(?:份|底|初)?(?:(?P<d>{_HAN_NUMBER})[日号號])?(?![的之以])"
+    r")(?P<from>起|开始|開始)?(?P<end>为止|為止)?"
 )
+_HAN_DIGITS = "零一二三四五六七八九"
 # What has a day itself, as its value or by the day of the week, and what was one's before.
-_OF_DAYS = frozenset({"when", "until", "booked", "plans", "birthday", "born", "since", "habit", "left", "ended"})
+_OF_DAYS = frozenset(
+    {"when", "until", "booked", "plans", "birthday", "born", "since", "habit", "left", "ended", "retires"}
+)
 
 
 def in_its_time(fact: StatedFact, sentence: str, said_at: datetime, *, needs_year: bool = False) -> StatedFact:
@@ -101,11 +108,34 @@ def time_to_come(
     clause = _clause_of(aligned(sentence), aligned(of))
     if clause is None or _OVER.search(clause) or said_at.year > _LAST_YEAR:
         return None, None
-    for is_end, has_year, day in _days(clause, said_at.date()):
+    for _, is_end, has_year, day in _days(clause, said_at.date()):
         if (has_year or not needs_year) and said_at.date() < day <= said_at.date() + _FARTHEST:
             at = datetime.combine(day, time(), said_at.tzinfo)
             return (None, at) if is_end else (at, None)
     return None, None
+
+
+def begins_later(clause: str, said_at: datetime, *, needs_year: bool = False) -> tuple[datetime, int, int] | None:
+    """The day to come on which what a clause says begins, and where the words for it stand.
+
+    None where it names no such day: next year is no day. What `needs_year` may be read long after it was written. Takes
+    time linear in the text.
+    """
+    plain = aligned(clause)
+    # Behind a comma or `and` stands another part.
+    other = _CLAUSE.search(plain)
+    plain = plain if other is None else plain[: other.start()]
+    if said_at.year > _LAST_YEAR or _OVER.search(plain):
+        return None
+    for found, is_end, has_year, day in _days(plain, said_at.date()):
+        is_year = found.re is _NEXT and found[0].endswith(_UNITS["year"])
+        if is_end or is_year or (needs_year and not has_year):
+            continue
+        if said_at.date() < day <= said_at.date() + _FARTHEST:
+            before = _MARKER.search(plain, 0, found.start())
+            start = before.start() if before else found.start()
+            return datetime.combine(day, time(), said_at.tzinfo), start, found.end()
+    return None
 
 
 def _clause_of(plain: str, object_: str) -> str | None:
@@ -149,30 +179,38 @@ def _pattern() -> re.Pattern[str]:
     )
 
 
-def _days(clause: str, today: date) -> Iterator[tuple[bool, bool, date]]:
-    """The days of a part of a sentence, each with whether something ends then (from the day after it on), and whether
-    it has its year."""
+def _days(clause: str, today: date) -> Iterator[tuple[re.Match[str], bool, bool, date]]:
+    """The days of a part of a sentence, each with its words, whether something ends then (from the day after it on),
+    and whether it has its year."""
     for found in _pattern().finditer(clause):
         is_end = found["end"] is not None
         if (day := _day_of(found, today)) is not None:
             is_whole_month = found["month"] and not (found["day"] or found["day_after"])
             has_year = bool(found["year"] or found["iso"])
-            yield is_end, has_year, day + timedelta(days=1) if is_end and not is_whole_month else day
+            yield found, is_end, has_year, day + timedelta(days=1) if is_end and not is_whole_month else day
     for found in _NEXT.finditer(clause):
         if (day := _next_of(found, today)) is not None:
-            yield False, False, day
+            yield found, False, False, day
     for found in _HAN_DAY.finditer(clause):
         is_end = bool(found["until"] or found["end"])
-        if not (is_end or found["from"]):
+        if found["ahead"] and not (is_end or found["from"]):
             continue
         if found["ahead"]:
             day = today + timedelta(days=_AHEAD[found["ahead"]])
         else:
-            nearest = _nearest(int(found["m"]), int(found["d"] or 1), today)
+            nearest = _nearest(_number(found["m"]), _number(found["d"] or "1"), today)
             if nearest is None:
                 continue
             day = nearest
-        yield is_end, False, day + timedelta(days=1) if is_end and (found["d"] or found["ahead"]) else day
+        yield found, is_end, False, day + timedelta(days=1) if is_end and (found["d"] or found["ahead"]) else day
+
+
+def _number(text: str) -> int:
+    """A number up to 99, in figures or in Chinese characters: 二十三."""
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    return (10 * (_HAN_DIGITS.find(tens) if tens else 1) if ten else 0) + (_HAN_DIGITS.find(ones) if ones else 0)
 
 
 def _day_of(found: re.Match[str], today: date) -> date | None:

@@ -102,7 +102,7 @@ WORKPLACE = re.compile(
     r"|theater|zoo|callcenter|altenheim|pflegeheim|seniorenheim|kanzlei|agentur|zeitung|verlag|universität|uni|hochschule"
     r"|kirche|werft|brauerei|labor|rathaus|botschaft|feuerwehr|polizei|bundeswehr|stadtverwaltung|verwaltung|behörde|amt"
     r"|metzgerei|\w*handlung|gärtnerei|tischlerei|druckerei|wache|heim)"
-    r"|puerto|hospital|clínica|consulta|colegio|escuela|instituto|biblioteca|museo|banco|panadería|librería|papelería|estudio|guardería|protectora|taller"
+    r"|puerto|hospital|clínica|consulta|colegio|cole|escuela|instituto|biblioteca|museo|banco|panadería|librería|papelería|estudio|guardería|protectora|taller"
     r"|restaurante|cafetería|hotel|farmacia|supermercado|tienda|almacén|fábrica|granja|aeropuerto|estación|correos|teatro"
     r"|zoológico|residencia|bufete|agencia|periódico|editorial|universidad|iglesia|astillero|cervecería|laboratorio"
     r"|ayuntamiento|embajada|bomberos|policía|gestoría|peluquería|carnicería|constructora|inmobiliaria|ong|notaría)"

@@ -135,7 +135,8 @@ _NO_JOB = re.compile(
     r"|bastian|vivian|lilian|marian|gregor|xavier|javier|offer|other|another|chapter|semester|helper)$"
 )
 _DIET = re.compile(
-    r"(?:strict |mostly |lacto-ovo |100 ?% )?(?:vegan|vegetarian|pescatarian|pescetarian|flexitarian|gluten[- ]free"
+    r"(?:strict |mostly |lacto-ovo |100 ?% )?(?:vegan|veggie|vegetarian|pescatarian|pescetarian|flexitarian"
+    r"|gluten[- ]free"
     r"|dairy[- ]free|lactose[- ]intolerant|lactose[- ]free|celiac|coeliac|diabetic|halal|kosher|keto|paleo|low[- ]carb"
     r"|sugar[- ]free|plant[- ]based|sober|teetotal|veganer(?:in)?|vegetarier(?:in)?|pescetarier(?:in)?"
     r"|laktoseintolerant|glutenfrei|zuckerfrei|diabetiker(?:in)?|vegano|vegana|vegetariano|vegetariana|celíaco|celíaca"

@@ -32,7 +32,7 @@ _ROLE_NAMES = {
         ("brother", "bruder hermano hermanito 哥哥 哥 弟弟 弟"),
         ("mother", "mom mum mutter mama madre mamá 妈妈 妈 母亲 老妈 娘 老娘"),
         ("father", "dad vater papa padre papá 爸爸 爸 父亲 老爸 爹 老爹"),
-        ("son", "sohn hijo 儿子"),
+        ("son", "lad sohn hijo 儿子"),
         ("daughter", "tochter hija 女儿 闺女 丫头"),
         (
             "colleague",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -71,6 +71,7 @@ class Phrases:
     predicates: tuple[Predicate, ...]
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     words_of_self: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[Rewrite, ...] = ()
     elided: tuple[Rewrite, ...] = ()
     ordered: tuple[Rewrite, ...] = ()
@@ -130,10 +131,12 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         return re.compile(_without_accents(expanded) if language == "spanish" else expanded)
 
     unspaced = table.get("unspaced") is True
+    typed: Mapping[str, str] = spoken.get("typed", {})
     return Phrases(
         language,
         unspaced,
-        {name: pattern(value) for name, value in table.items() if isinstance(value, str) and name != "i"},
+        {name: pattern(value) for name, value in table.items() if isinstance(value, str) and name != "i"}
+        | ({"typed": _typed(typed, unspaced)} if typed else {}),
         _relations(relations, unspaced),
         tuple(
             Predicate(
@@ -149,11 +152,19 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         ),
         {name: frozenset(value) for name, value in table.items() if isinstance(value, list) and name != "predicates"},
         table.get("i", ""),
+        typed,
         *(
             tuple(Rewrite(pattern(each["re"], spoken_macros), each["to"]) for each in spoken.get(kind, ()))
             for kind in ("rules", "elided", "ordered")
         ),
     )
+
+
+def _typed(words: Iterable[str], unspaced: bool) -> re.Pattern[str]:
+    """Words that are typed in haste, in small letters or with a capital first: `IM` is another word than `im`."""
+    either = sorted((form for word in words for form in {word, word.capitalize()}), key=len, reverse=True)
+    start, end = ("", "") if unspaced else (r"(?<![\w@#./'’-])['’]?", r"(?![\w@/'’-]|\.\w)")
+    return re.compile(f"{start}(?:{'|'.join(map(re.escape, either))}){end}")
 
 
 def _relations(table: Mapping[str, Any], unspaced: bool) -> Relations:

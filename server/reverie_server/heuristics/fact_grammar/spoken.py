@@ -45,13 +45,15 @@ def reworded(sentence: str, phrases: Phrases) -> str:
 
 def reworded_by(rewrites: Iterable[Rewrite], sentence: str) -> str:
     """The sentence after each of the rewrites in turn. Takes time linear in the sentence."""
+    plain = aligned(sentence)
     for rewrite in rewrites:
-        sentence = _rewritten(sentence, rewrite)
+        said = _rewritten(sentence, plain, rewrite)
+        if said != sentence:
+            sentence, plain = said, aligned(said)
     return sentence
 
 
-def _rewritten(sentence: str, rewrite: Rewrite) -> str:
-    plain = aligned(sentence)
+def _rewritten(sentence: str, plain: str, rewrite: Rewrite) -> str:
     at = 0
     for _ in range(_MAX_TRIES):
         found = rewrite.pattern.search(plain, at)

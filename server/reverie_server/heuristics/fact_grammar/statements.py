@@ -16,15 +16,18 @@ from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
+from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
 # After these facts a clause says no more of the kind.
 _EXCLUSIVE = frozenset(
-    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes"}
+    {"name", "prefers", "when", "ended", "left", "quit", "state", "located", "value", "switched", "takes", "retires"}
 )
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
+# What one plans for a day.
+_OF_PLACES = frozenset({"lives_in", "works_at", "works_as", "school"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 
 
@@ -237,6 +240,9 @@ def _facts_of_clause(
     rest = denied(*behind, phrases)
     text = _text_of(statement, clause, subject, talk.people, is_only=is_only)
     is_planned = phrases["plan"].search(clause.plain) is not None
+    if subject.kind in ("self", "person") and (later := _facts_of_later(statement, clause, subject, talk)):
+        yield from (replace(fact, text=text) for fact in later)
+        return
     taken: set[str] = set()
     for predicate in phrases.predicates:
         if not predicate.subjects & _WHO[subject.kind] or predicate.name in taken or taken & _EXCLUSIVE:
@@ -273,6 +279,29 @@ def _facts_of_clause(
                 if fact is not None:
                     yield replace(fact, text=text)
                     return
+
+
+def _facts_of_later(statement: Statement, clause: Clause, subject: Subject, talk: Talk) -> list[StatedFact]:
+    """What a clause says to hold from a day on that is to come; [] where nothing of it can only be meant so."""
+    phrases = statement.phrases
+    day = begins_later(clause.text, statement.said_at, needs_year=statement.is_of_file)
+    if day is None or any(
+        phrases["future"].fullmatch(found[0]) is None for found in phrases["plan"].finditer(clause.plain)
+    ):
+        return []
+    at, start, end = day
+    if start < subject.rest:
+        return []
+    lead = "" if subject.said or phrases.unspaced else " "
+    text = f"{clause.text[subject.rest : start].rstrip()}{clause.text[end:]}"
+    text = lead + text
+    if (will := phrases["helping"].search(aligned(text))) is not None:
+        text = text[: will.start()] + text[will.end() :]
+    rest = denied(text, aligned(text), phrases)
+    if rest.cue is not None:
+        return []
+    facts = (fact_behind(each, statement, subject, rest, talk) for each in phrases.predicates if each.is_functional)
+    return [replace(fact, valid_from=at) for fact in facts if fact is not None and fact.predicate in _OF_PLACES][:1]
 
 
 def _text_of(statement: Statement, clause: Clause, subject: Subject, people: People, *, is_only: bool) -> str:
