@@ -19,6 +19,7 @@ from reverie_server.search.empty_talk import asks_assistant, is_courtesy
         "When did I change jobs?",
         "What was my old address?",
         "Which car did I drive back then?",
+        "Which bakery did I once drive for?",
         "Where was I working in the spring?",
         "When did the review move?",
         "Wer war mein Chef vor Frau Lindqvist?",

@@ -148,6 +148,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("english", "I've always worked as a nurse.", ("user", "works_as", "nurse")),
         ("english", "Raj told me today that I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
         ("german", "Ich bin Physiotherapeutin und wohne in Kiel.", ("user", "works_as", "Physiotherapeutin")),
+        ("german", "Seit heute bin ich Pflegefachfrau.", ("user", "works_as", "Pflegefachfrau")),
+        ("german", "Meine beste Freundin Tessa wohnt in Ulm.", ("user", "friend", "Tessa")),
+        ("german", "Mein guter Freund Jonas wohnt in Ulm.", ("user", "friend", "Jonas")),
+        ("spanish", "Pilar es mi mejor amiga.", ("user", "friend", "Pilar")),
         ("german", "Der Hautarzt heißt Dr. Brandt.", ("Hautarzt", "is", "Dr. Brandt")),
     ],
 )
@@ -374,3 +378,15 @@ def test_what_people_plainly_say_is_read(language: str, said: str, facts: list[t
 )
 def test_what_was_or_is_soon_over_is_no_fact(language: str, text: str) -> None:
     assert read(text, language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("Tessa ist meine beste Freundin und meine Mitbewohnerin.", "partner"),
+        ("Ich lebe in der Prüfungszeit von Energydrinks.", "lives_in"),
+        ("Ich lebe gerade in der Trennung.", "lives_in"),
+    ],
+)
+def test_words_alone_make_no_partner_and_no_home(text: str, predicate: str) -> None:
+    assert predicate not in {named for _, named, _ in triples(text, language="german")}

@@ -16,7 +16,7 @@ _WORDS = (
     r"predecessors?",
     *(r"original(?:ly)?", r"at first", r"in those days", r"at the time"),
     r"(?:my|our) (?:old|last|ex|first)",
-    rf"(?:did|didn't) (?:i|we) (?:{_STATIVE_DID})",
+    rf"(?:did|didn't) (?:i|we) (?:once |ever |first )?(?:{_STATIVE_DID})",
     r"(?:was|were) (?:i|we) [a-z]+ing",
     r"(?:what|who|where|which)[^.?!]{0,40} (?:was|were) (?:my|our)(?![^.?!]{0,60} (?:again|called))",
     r"when did [^.?!]{0,80}(?:chang|mov|switch|stop|quit|leave|left|end|cancel|replac|renam|postpon"

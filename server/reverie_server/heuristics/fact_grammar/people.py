@@ -59,7 +59,17 @@ _ROLE_NAMES = {
     for word in words.split()
 }
 
-_ROLE_NAMES["line manager"] = "boss"
+_ROLE_NAMES |= {
+    "line manager": "boss",
+    # "Meine beste Freundin" is no girlfriend.
+    **dict.fromkeys(
+        (
+            *("best friend", "mejor amiga", "mejor amigo", "beste freundin", "besten freundin", "bester freund"),
+            *("besten freund", "gute freundin", "guter freund", "alte freundin", "alter freund"),
+        ),
+        "friend",
+    ),
+}
 
 
 def role_name(word: str) -> str:

@@ -13,12 +13,23 @@ _PARTS = re.compile(
     rf"|(?<=[{_HAN}])(?P<other>[\dA-Za-z]{{1,20}}+)(?: ++|, ?)(?=[{_HAN}]{{2}})"
 )
 
+_CORRECTS = re.compile(
+    r"(?: |, ?)(?:moment|warte|wart|nein|nee|doch|sorry|quatsch|stimmt|stop|halt)(?!\w)|,", re.IGNORECASE
+)
+
 
 def as_written(sentence: str, phrases: Phrases) -> str:
     """A sentence as one writes it who takes the time. Takes time linear in the sentence."""
     if phrases.unspaced:
         sentence = _PARTS.sub(lambda found: f"{found['other'] or ''}，", sentence)
-    return phrases["typed"].sub(lambda found: _like(found[0], phrases.typed[found[0].lower().strip("'’")]), sentence)
+    return phrases["typed"].sub(lambda found: _written(found, phrases), sentence)
+
+
+def _written(found: re.Match[str], phrases: Phrases) -> str:
+    """How a word is written; as it is where it opens a correction: "ne moment, in Bonn"."""
+    if _CORRECTS.match(found.string, found.end()) is not None:
+        return found[0]
+    return _like(found[0], phrases.typed[found[0].lower().strip("'’")])
 
 
 def _like(typed: str, written: str) -> str:
