@@ -13,6 +13,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from reverie_indexer.background_threads import begin_thread
 from reverie_indexer.embed.protocol import Vector, replace_surrogates
 from reverie_indexer.errors import EmbedderUnavailable
 
@@ -55,7 +56,7 @@ class BatchWorker:
     def __init__(self, encode: EncodeBatch, limits: BatchLimits, *, max_workers: int = 1) -> None:
         self._encode = encode
         self._limits = limits
-        self._model = ThreadPoolExecutor(max_workers, thread_name_prefix="reverie-embed")
+        self._model = ThreadPoolExecutor(max_workers, thread_name_prefix="reverie-embed", initializer=begin_thread)
         self._gate = ThreadPoolExecutor(max_workers, thread_name_prefix="reverie-embed-gate")
         self._waiting: deque[_Call] = deque()
         self._taking = Lock()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.faults import Faults
@@ -14,6 +16,8 @@ from reverie_indexer.postgres.archive import WalArchive
 from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_server.app.embedders import data_dir_of
 from reverie_server.settings.server import Settings
+
+T = TypeVar("T")
 
 # How often a PostgreSQL that is starting is asked again.
 _STARTING_SECONDS = 0.2
@@ -36,6 +40,16 @@ async def uninterrupted(function: Callable[[], None]) -> None:
         raise
 
 
+async def _in_new_thread(function: Callable[[], T]) -> T:
+    """Run a function with the priority of the event loop, which what it starts inherits: a worker's threads may have
+    less."""
+    executor = ThreadPoolExecutor(1, thread_name_prefix="start-database")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(executor, function)
+    finally:
+        executor.shutdown(wait=False)
+
+
 @asynccontextmanager
 async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[], Awaitable[None]] | None]]:
     """How to reach the database, and what brings its server back: one's own by URL, else the embedded one, started."""
@@ -49,10 +63,10 @@ async def open_server(settings: Settings) -> AsyncIterator[tuple[str, Callable[[
         )
         # Before it is started: a start that is given up goes on in its thread, and is then stopped too.
         stack.push_async_callback(uninterrupted, server.stop)
-        conninfo = await asyncio.to_thread(server.start)
+        conninfo = await _in_new_thread(server.start)
 
         async def recover() -> None:
-            await asyncio.to_thread(server.start)
+            await _in_new_thread(server.start)
 
         yield conninfo, recover
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from reverie_indexer.background_threads import give_way
 from reverie_server.app.supervisor import AGAIN_STATUS, Link, Service
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ def worker_services(
 
 
 async def _work(settings: Settings, link: Link, *, with_upkeep: bool) -> None:
-    """Run jobs until told to end."""
+    """Run jobs until told to end; beside a server their threads give way to its requests."""
     from reverie_server.app.line_stream import announce
     from reverie_server.app.stall import ends_when_stalled
     from reverie_server.app.traces import traced
     from reverie_server.app.upkeep import upkeep
     from reverie_server.app.wiring import open_runtime
 
+    if not with_upkeep:
+        give_way()
     threads = count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),
@@ -69,6 +72,7 @@ async def _work_off_quarantine(settings: Settings, link: Link) -> None:
     from reverie_server.app.wiring import open_runtime
     from reverie_server.jobs.quarantine import run_quarantined
 
+    give_way()
     threads = count_threads()
     async with (
         ends_when_stalled(settings.stall_seconds),

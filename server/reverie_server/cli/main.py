@@ -145,11 +145,14 @@ def tcp_socket(host: str) -> socket.socket:
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
-def _import_http() -> Any:
+def _prepare_http() -> Any:
+    """The function that makes a server. All that the first request would wait for is imported and compiled."""
     import reverie_server.http.routes.files
     import reverie_server.http.server
     import reverie_server.mcp.endpoint
+    from reverie_server.search.prepare import prepare_search
 
+    prepare_search()
     return reverie_server.http.server.http_server
 
 
@@ -188,8 +191,8 @@ async def _serve(settings: Settings, listener: socket.socket, link: Link) -> Non
 
     threads = count_threads()
     await _prepare_keys(settings)
-    # Slow to import, and PostgreSQL is slow to start: beside each other.
-    importing = asyncio.create_task(asyncio.to_thread(_import_http))
+    # Slow, and PostgreSQL is slow to start: beside each other.
+    importing = asyncio.create_task(asyncio.to_thread(_prepare_http))
     async with (
         ends_when_stalled(settings.stall_seconds),
         traced(settings, "server"),

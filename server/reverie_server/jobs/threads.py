@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from reverie_indexer.background_threads import begin_thread
+
 T = TypeVar("T")
 LOOK_SECONDS = 0.05
 # The id of the job that a task works for, and with it the calls that the task hands to threads.
@@ -19,7 +21,7 @@ class JobThreads(ThreadPoolExecutor):
     """Runs functions in threads, as the default executor of an event loop, and knows for which jobs it does."""
 
     def __init__(self) -> None:
-        super().__init__(thread_name_prefix="job")
+        super().__init__(thread_name_prefix="job", initializer=begin_thread)
         self._calls: dict[Future[Any], tuple[int | None, float]] = {}
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
