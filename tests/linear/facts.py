@@ -273,6 +273,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
+    "reverie_server.heuristics.changes.change_sentences.says_it_is_over": lambda text: change_sentences.says_it_is_over(
+        _change(text)
+    ),
+    "reverie_server.heuristics.changes.change_sentences.has_kind": lambda text: change_sentences.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),
