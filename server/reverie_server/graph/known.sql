@@ -23,5 +23,10 @@ CROSS JOIN LATERAL (
      ORDER BY coalesce(valid_to, 'infinity'::timestamptz) DESC, valid_from DESC, relation_id DESC
      LIMIT %(each)s)
 ) r
-JOIN entities o ON o.tenant_id = %(tenant_id)s AND o.entity_id = r.other_id
+-- OFFSET 0: looked up for each relation. A plan that began with the entities read the relations once for each of them.
+CROSS JOIN LATERAL (
+    SELECT entity_id, external_id, type, name, aliases, description FROM entities
+    WHERE tenant_id = %(tenant_id)s AND entity_id = r.other_id
+    OFFSET 0
+) o
 ORDER BY k.entity_id, r.is_source DESC, r.valid_from DESC, r.relation_id DESC;
