@@ -44,6 +44,8 @@ MAX_COMPARED = 24
 # Of what was said after a sentence that became known late so many are asked whether they end it.
 MAX_LATER = 6
 _LEAST_ENDABLE = -3.0
+# Log-odds from which three of four changes that are found are some. Below, of what is read as facts only these end.
+_SURE = -0.8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -85,12 +87,14 @@ class _Earlier:
     facts: Sequence[OpenFact] = ()
     statement: Unread | None = None
 
-    def ended_by(self, change: ChangeSentence) -> tuple[OpenFact, Unread | None] | None:
+    def ended_by(self, change: ChangeSentence, log_odds: float) -> tuple[OpenFact, Unread | None] | None:
         """What of it a sentence ends that the model says ends it: of its facts the one of whose kind the new value is,
-        else the whole."""
+        else the whole. "My sister's landlord raised her rent" is not of one's own, which the model is not sure of."""
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None
+        if self.facts and log_odds < _SURE:
+            return None
         if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement
@@ -126,7 +130,7 @@ class PairedChanges:
         for index in np.argsort(-np.array(log_odds), kind="stable"):
             if log_odds[index] < self.model.limit:
                 break
-            if (found := earlier[int(index)].ended_by(change)) is not None:
+            if (found := earlier[int(index)].ended_by(change, log_odds[index])) is not None:
                 return found
         return None
 
@@ -152,7 +156,7 @@ class PairedChanges:
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
-            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change)) is not None:
+            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, log_odds)) is not None:
                 best = (log_odds, newer, as_change, *ended)
         return None if best is None else best[1:]
 

@@ -21,7 +21,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     names_subject,
     says_it_is_over,
 )
-from reverie_server.heuristics.changes.values import values_of
+from reverie_server.heuristics.changes.values import shared_words, values_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -100,6 +100,10 @@ def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about what a fact says of somebody or something else: it names them, and more of it
     than their name, a value of its kind, or that it is over. "Bron can't have penicillin" is not of Bron's work."""
     if not names_subject(change.sentence, fact.subject):
+        return False
+    theirs = values_of(fact.text, change.language)
+    # The code of the garage and that of the locker are two: what the code is of has to be shared.
+    if not theirs.is_empty and not shared_words(change.values, theirs):
         return False
     if change.tells or says_it_is_over(change):
         return True
