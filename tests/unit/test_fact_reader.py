@@ -149,6 +149,12 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("english", "Raj told me today that I'm being made site supervisor.", ("user", "works_as", "site supervisor")),
         ("german", "Ich bin Physiotherapeutin und wohne in Kiel.", ("user", "works_as", "Physiotherapeutin")),
         ("german", "Seit heute bin ich Pflegefachfrau.", ("user", "works_as", "Pflegefachfrau")),
+        ("german", "Mara heiß ich, Mara Lindinger, im dritten Jahr Azubi.", ("user", "name", "Mara")),
+        ("german", "Wir haben eine WG in Kumpfmühl, dritter Stock.", ("user", "lives_in", "Kumpfmühl")),
+        ("german", "Ab heute ist unser Zuhause in Stadtamhof.", ("user", "lives_in", "Stadtamhof")),
+        ("english", "Gareth Pryce is the name.", ("user", "name", "Gareth Pryce")),
+        ("english", "I'm only 54.", ("user", "age", "54")),
+        ("spanish", "En Las Fuentes vivo desde hace año y medio.", ("user", "lives_in", "Fuentes")),
         ("german", "Meine beste Freundin Tessa wohnt in Ulm.", ("user", "friend", "Tessa")),
         ("german", "Mein guter Freund Jonas wohnt in Ulm.", ("user", "friend", "Jonas")),
         ("spanish", "Pilar es mi mejor amiga.", ("user", "friend", "Pilar")),
@@ -386,7 +392,14 @@ def test_what_was_or_is_soon_over_is_no_fact(language: str, text: str) -> None:
         ("Tessa ist meine beste Freundin und meine Mitbewohnerin.", "partner"),
         ("Ich lebe in der Prüfungszeit von Energydrinks.", "lives_in"),
         ("Ich lebe gerade in der Trennung.", "lives_in"),
+        ("Meine Eltern haben ein Haus in Bonn.", "lives_in"),
+        ("Wir haben ein Haus in Dänemark gemietet.", "lives_in"),
     ],
 )
 def test_words_alone_make_no_partner_and_no_home(text: str, predicate: str) -> None:
     assert predicate not in {named for _, named, _ in triples(text, language="german")}
+
+
+@pytest.mark.parametrize("text", ["I'm only 54.", "I'm nearly 54.", "I'm just 20 minutes away.", "I'm still 34."])
+def test_how_old_one_is_says_no_name(text: str) -> None:
+    assert "name" not in {predicate for _, predicate, _ in triples(text)}
