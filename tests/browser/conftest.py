@@ -35,16 +35,19 @@ TALK = (
 async def chromium() -> AsyncIterator[Browser]:
     """The browser."""
     try:
-        from playwright.async_api import async_playwright
+        from playwright.async_api import Error, async_playwright
     except ModuleNotFoundError:
         _leave_out("Playwright is not installed (make browser)")
     found = find()
     if found is None:
         _leave_out("there is no Chromium (make browser)")
+    start = {"executable_path": found.path, "args": found.arguments, "env": {**os.environ, **found.environment}}
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=found.path, args=found.arguments, env={**os.environ, **found.environment}
-        )
+        try:
+            browser = await playwright.chromium.launch(**start)
+        except Error:
+            # On a busy machine Chromium dies of a SIGSEGV as it starts, once in some thousand times.
+            browser = await playwright.chromium.launch(**start)
         yield browser
         await browser.close()
 
