@@ -100,6 +100,18 @@ def test_neither_is_what_the_assistant_says_or_what_was_asked_to_be_kept() -> No
     assert introductions(said, asked=[said]) == []
 
 
+def test_who_is_left_out_in_spanish_is_not_the_user() -> None:
+    own = "Soy pastelera y vivo con mi madre en Soria."
+    said = (
+        own,
+        "Trabaja de enfermero en un hospital infantil.",
+        "Se llama Vega y tiene tres años.",
+        "Nació en Jaca en mayo.",
+    )
+    found = maybe_introductions(messages(*said), memorable_of(messages(), "spanish", "UTC"), "spanish", "UTC", ())
+    assert [line.statement.text for line in found] == [own]
+
+
 def test_only_what_the_model_says_is_of_the_person_enters_and_only_some_of_it() -> None:
     said = [f"coeliac and lactose intolerant, and a vegetarian, says number {number}" for number in range(10)]
     found = heard(*said)

@@ -35,6 +35,11 @@ _ONCE = re.compile(
     r"|(?:el|la) (?:año|mes|verano|invierno|semana) pasad[oa]|hace \w+ (?:años?|mes\w*|semanas?))(?!\w)"
     r"|去年|前年|上个月|上個月|上周|上週"
 )
+# Spanish leaves out who it is of: "Trabaja de enfermero" is of somebody else.
+_OF_SOMEBODY = re.compile(
+    r"(?:(?:pues|y|ya|ahora|siempre|nunca|también|no) )*(?:(?:se|me|le|nos|lo|la) )*(?:trabaja|vive|estudia|tiene|está"
+    r"|es|lleva|habla|viene|era|fue|nació|toca|juega|canta|cuida|enseña|llama|dedica|casó|jubiló|mudó|quiere|sabe)n?(?!\w)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,8 @@ def _can_stand_alone(sentence: str) -> bool:
         return False
     is_long = len(_HAN.findall(sentence)) >= _FEWEST_HAN or len(_WORD.findall(sentence)) >= _FEWEST_WORDS
     is_over = is_of_the_past(sentence) or _ONCE.search(folded(sentence)) is not None
-    return is_long and not begins_with_pronoun(sentence) and not is_over
+    is_own = not begins_with_pronoun(sentence) and _OF_SOMEBODY.match(folded(sentence).lstrip("¡¿ ")) is None
+    return is_long and is_own and not is_over
 
 
 def _by_message(
