@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -54,3 +55,9 @@ def test_a_day_is_told_once() -> None:
     superseded = over("I live in Leith.", is_likely=True)
     once = current_text("I live in Leith.", superseded, marked=False)
     assert once == "I live in Leith. (until 2026-03-04)"
+
+
+def test_a_guess_is_marked_as_one() -> None:
+    [(key, fact)] = over("I live in Leith.", is_likely=True).items()
+    guessed = {key: replace(fact, is_guessed=True)}
+    assert current_text("I live in Leith.", guessed, marked=False) == f"I live in Leith. (until {UNTIL.date()}?)"

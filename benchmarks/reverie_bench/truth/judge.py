@@ -16,7 +16,7 @@ Worth = Literal["useful", "filler", "about_others", "wrong_in_time", "past", "fo
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _NARROW = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
-_UNTIL = re.compile(r"\(until \d{4}-\d{2}-\d{2}\)|~~|\[superseded|\bsuperseded\b", re.IGNORECASE)
+_UNTIL = re.compile(r"\(until \d{4}-\d{2}-\d{2}\??\)|~~|\[superseded|\bsuperseded\b", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？]\s*$")
 # What is said so holds at the end.
 _HOLDING = ("worth", "true", "kin", "remember")

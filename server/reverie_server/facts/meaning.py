@@ -30,6 +30,7 @@ from reverie_server.facts.unread import Round, Unread, as_open, unread_statement
 from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
+    GUESSED,
     LIKELY,
     ChangeSentence,
     OpenFact,
@@ -168,10 +169,10 @@ async def _add_overtaken(
             return
         if overtaken is None:
             continue
-        newer, as_change, fact, whole = overtaken
+        newer, as_change, fact, whole, cue = overtaken
         if whole is not None:
             readings.append(whole.reading(fact))
-        keys = keys_of(new := replacement(as_change, fact, LIKELY), newer.message.content)
+        keys = keys_of(new := replacement(as_change, fact, cue), newer.message.content)
         readings.append(Reading(new, EXTRACTIVE, keys, messages=newer.source))
         replaced.append(newer)
 
@@ -237,8 +238,8 @@ class _Comparison:
         found = await paired.replaced(change, facts)
         if found is None:
             return None
-        fact, unread = found
-        return replacement(change, fact, LIKELY), None if unread is None else (unread, fact)
+        fact, unread, cue = found
+        return replacement(change, fact, cue), None if unread is None else (unread, fact)
 
     async def _vector(self, text: str) -> Vector:
         """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""
@@ -313,7 +314,7 @@ async def _open_facts(database: Database, given: Round) -> list[_Open]:
         params = {
             "tenant_id": given.place.tenant_id,
             "slice_ids": slice_ids,
-            "cues": [BY_MEANING, LIKELY],
+            "cues": [BY_MEANING, LIKELY, GUESSED],
             "limit": MAX_FACTS,
         }
         rows = await (await connection.execute(SQL["open_facts"], params)).fetchall()

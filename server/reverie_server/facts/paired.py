@@ -19,6 +19,8 @@ from reverie_server.facts.near_statements import SaidBefore
 from reverie_server.facts.unread import Unread
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import (
+    GUESSED,
+    LIKELY,
     ChangeSentence,
     OpenFact,
     change_sentences,
@@ -44,7 +46,8 @@ MAX_COMPARED = 24
 # Of what was said after a sentence that became known late so many are asked whether they end it.
 MAX_LATER = 6
 _LEAST_ENDABLE = -3.0
-# Log-odds from which three of four changes that are found are some. Below, of what is read as facts only these end.
+# Log-odds from which three of four changes that are found are some. Below, one of three is: a guess, by which nothing but
+# facts end where facts were read.
 _SURE = -0.8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
@@ -77,6 +80,10 @@ class SentenceVectors:
         while len(self._known) > MAX_VECTORS:
             self._known.popitem(last=False)
         return [found[key] for key in keys]
+
+
+def _cue(log_odds: float) -> str:
+    return LIKELY if log_odds >= _SURE else GUESSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +119,8 @@ class PairedChanges:
 
     async def replaced(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]]
-    ) -> tuple[OpenFact, Unread | None] | None:
-        """What a sentence says otherwise: a fact that holds (`facts`, with stored vectors), or a statement.
+    ) -> tuple[OpenFact, Unread | None, str] | None:
+        """What a sentence says otherwise, and the cue: a fact that holds (`facts`, with stored vectors), or a statement.
 
         It is what the sentence most likely ends of all that was said before and can be otherwise.
         """
@@ -131,12 +138,12 @@ class PairedChanges:
             if log_odds[index] < self.model.limit:
                 break
             if (found := earlier[int(index)].ended_by(change, log_odds[index])) is not None:
-                return found
+                return *found, _cue(log_odds[index])
         return None
 
     async def overtaken(
         self, change: ChangeSentence, facts: Sequence[OpenFact], statement: Unread
-    ) -> tuple[Unread, ChangeSentence, OpenFact, Unread | None] | None:
+    ) -> tuple[Unread, ChangeSentence, OpenFact, Unread | None, str] | None:
         """What was said after a sentence that became known late, and ends it: that statement, what it is as a sentence,
         and what of the late one it ends, as `replaced` has it. `facts` are those of the late sentence that hold.
         """
@@ -150,14 +157,14 @@ class PairedChanges:
         await self.vectors.of([part for each in later for part in (each.sentence, *units_of(each.sentence))])
         nearest = [((await self._sentence(each.sentence, own)).nearness, each) for each in later]
         nearest.sort(key=lambda each: -each[0])
-        best: tuple[float, Unread, ChangeSentence, OpenFact, Unread | None] | None = None
+        best: tuple[float, Unread, ChangeSentence, OpenFact, Unread | None, str] | None = None
         for nearness, newer in nearest[:MAX_LATER]:
             sentence = EarlierSentence(change.sentence, vector, nearness)
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
             if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, log_odds)) is not None:
-                best = (log_odds, newer, as_change, *ended)
+                best = (log_odds, newer, as_change, *ended, _cue(log_odds))
         return None if best is None else best[1:]
 
     async def _log_odds_of_late(self, late: EarlierSentence, newer: Unread) -> tuple[float, ChangeSentence | None]:

@@ -33,7 +33,7 @@ class ReadFacts(Protocol):
 
 # The hour that a day without a time stands for.
 _NOON = time(12)
-_IS_OVER = re.compile(r"\(until \d{4}-\d\d-\d\d\)[\s.]*+$")
+_IS_OVER = re.compile(r"\(until \d{4}-\d\d-\d\d\??\)[\s.]*+$")
 _BLOCKS = frozenset({"item", "paragraph"})
 
 

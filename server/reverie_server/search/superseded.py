@@ -58,8 +58,10 @@ def superseded_of(rows: Iterable[DictRow]) -> dict[bytes, Superseded]:
         over = [row["object"] for row in ended]
         holding = [statement_without(**fact, ended=over) for fact in first["holding"]]
         statements = tuple(dict.fromkeys(statement for statement in holding if statement))
-        is_likely = all(row["is_likely"] for row in ended)
-        found[key] = Superseded(first["fact_id"], first["valid_to"], first["superseded_by"], statements, is_likely)
+        is_likely, is_guessed = (all(row[name] for row in ended) for name in ("is_likely", "is_guessed"))
+        found[key] = Superseded(
+            first["fact_id"], first["valid_to"], first["superseded_by"], statements, is_likely, is_guessed
+        )
     return found
 
 

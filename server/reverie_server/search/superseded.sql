@@ -1,7 +1,8 @@
 -- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
--- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more than likely.
+-- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more than likely; `is_guessed`: not even that.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
-       n.change ->> 'cue' IS NOT DISTINCT FROM 'likely' AND f.closed_by IS NULL AS is_likely,
+       coalesce(n.change ->> 'cue' IN ('likely', 'guessed'), false) AND f.closed_by IS NULL AS is_likely,
+       coalesce(n.change ->> 'cue' = 'guessed', false) AND f.closed_by IS NULL AS is_guessed,
        ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
              WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256

@@ -16,7 +16,7 @@ class Superseded:
     """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
 
     `holding` are statements of what else its sentence says and still holds. `is_likely`: by a model, it likely does not
-    hold.
+    hold; `is_guessed`: it may not.
     """
 
     fact_id: int
@@ -24,11 +24,13 @@ class Superseded:
     superseded_by: int | None
     holding: tuple[str, ...] = ()
     is_likely: bool = False
+    is_guessed: bool = False
 
 
 def until_text(fact: Superseded) -> str:
-    """` (until 2026-11-10)`, or "" where the day is not known."""
-    return f" (until {fact.valid_to.date().isoformat()})" if fact.valid_to is not None else ""
+    """` (until 2026-11-10)`, ` (until 2026-11-10?)` where that is a guess, or "" where the day is not known."""
+    doubt = "?" if fact.is_guessed else ""
+    return f" (until {fact.valid_to.date().isoformat()}{doubt})" if fact.valid_to is not None else ""
 
 
 def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: bool) -> str:

@@ -42,8 +42,8 @@ from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact, Utterance
 from reverie_server.text.fences import strip_injected
 
-# The cues of changes that were found so: plain by a value of the same kind, or no more than likely.
-BY_MEANING, LIKELY = "meaning", "likely"
+# The cues of changes that were found so: plain by a value of the same kind, no more than likely, or a guess.
+BY_MEANING, LIKELY, GUESSED = "meaning", "likely", "guessed"
 # Of one conversation no more sentences are compared, and as many mere statements.
 MAX_SENTENCES = 80
 _MAX_CHARS = 300
