@@ -46,8 +46,8 @@ MAX_COMPARED = 24
 # Of what was said after a sentence that became known late so many are asked whether they end it.
 MAX_LATER = 6
 _LEAST_ENDABLE = -3.0
-# Log-odds from which three of four changes that are found are some. Below, one of three is: a guess, by which nothing but
-# facts end where facts were read.
+# Log-odds from which three of four changes that are found are some. Below, one of three is: a guess, by which
+# nothing but facts end where facts were read.
 _SURE = -0.8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
@@ -120,7 +120,7 @@ class PairedChanges:
     async def replaced(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]]
     ) -> tuple[OpenFact, Unread | None, str] | None:
-        """What a sentence says otherwise, and the cue: a fact that holds (`facts`, with stored vectors), or a statement.
+        """What a sentence says otherwise, and the cue: a fact that holds (`facts`, with their vectors), or a statement.
 
         It is what the sentence most likely ends of all that was said before and can be otherwise.
         """
