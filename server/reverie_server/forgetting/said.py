@@ -186,7 +186,10 @@ class SaidForgetting:
         if request.kind == "next":
             return []
         found = await self._meant_of_before(grant, place, request, [request.before, *earlier], before)
-        if request.kind == "message" or not request.is_certain:
+        # What a request names, or says itself, is all that it means; and so is a matter of its own beside it.
+        is_all = request.kind == "message" or not request.is_certain or request.sentence in found
+        own = last_statement(request.before)
+        if is_all or (own and found and not leans(request.before, request.sentence, answer_in(before))):
             return found
         return [*found, *confided(earlier)]
 
@@ -218,7 +221,7 @@ class SaidForgetting:
             named = named or await self._about(grant, place, request)
             # The statement before it, which shares no word with the topic, may be what replaced what is meant.
             return [*named, request.sentence] if named else []
-        answer = next((each.content for each in reversed(before) if each.role == "assistant"), "")
+        answer = answer_in(before)
         taken: list[str] = []
         for number, sentences in enumerate(heard):
             stated = last_statement(sentences)
@@ -243,6 +246,11 @@ class SaidForgetting:
         found = await self._selection.relevant(grant, place, topic) if topic else []
         others = [text for text in dict.fromkeys([*heard, *found]) if text.rstrip(_FULL_STOPS) not in request.sentence]
         return named_by(topic, others, grant.settings.language)
+
+
+def answer_in(messages: Sequence[Message]) -> str:
+    """The newest answer of some messages; "" without one. Pure."""
+    return next((each.content for each in reversed(messages) if each.role == "assistant"), "")
 
 
 def _opens(request: ForgetRequest, earlier: Sequence[Sequence[str]]) -> bool:

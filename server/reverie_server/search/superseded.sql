@@ -1,5 +1,6 @@
 -- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
--- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more than likely; `is_guessed`: not even that.
+-- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more
+-- than likely; `is_guessed`: not even that.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
        coalesce(n.change ->> 'cue' IN ('likely', 'guessed'), false) AND f.closed_by IS NULL AS is_likely,
        coalesce(n.change ->> 'cue' = 'guessed', false) AND f.closed_by IS NULL AS is_guessed,

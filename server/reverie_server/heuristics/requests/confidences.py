@@ -42,8 +42,6 @@ _OF_TALK = re.compile(
 )
 _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
 _MAX_REPLY_WORDS = 5
-# Of the messages before a request so many may have told what it is about.
-_MOST_BEFORE = 2
 _QUESTION = ("?", "？")
 
 
@@ -73,11 +71,12 @@ def told_next(after: Sequence[str]) -> list[str]:
 
 
 def confided(messages: Sequence[Sequence[str]]) -> list[str]:
-    """What was told in the newest message that says that it is in confidence; `messages` by their sentences, the newest first."""
-    for sentences in messages[:_MOST_BEFORE]:
-        if any(map(is_private, sentences)):
-            return [each for each in sentences if not each.rstrip(" \"'”").endswith(_QUESTION)]
-    return []
+    """What the newest message that states something tells, where it says that this is in confidence. `messages` are by their
+    sentences, the newest first."""
+    newest = next((sentences for sentences in messages if last_statement(sentences)), ())
+    if not any(map(is_private, newest)):
+        return []
+    return [each for each in newest if not each.rstrip(" \"'”").endswith(_QUESTION)]
 
 
 def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
@@ -86,7 +85,7 @@ def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
     It takes up somebody or something of it, and the request wants it gone wherever it is; or it is a few words behind a
     question of the assistant's.
     """
-    stated = last_statement(list(sentences))
+    stated = last_statement(sentences)
     if not stated:
         return False
     if is_of_any_store(request) and all(_OF_TALK.search(aligned(each)) for each in stated):
