@@ -187,7 +187,9 @@ class SaidForgetting:
             return []
         found = await self._meant_of_before(grant, place, request, [request.before, *earlier], before)
         # What a request names, or says itself, is all that it means; and so is a matter of its own beside it.
-        is_all = request.kind == "message" or not request.is_certain or request.sentence in found
+        is_pointing = request.kind == "told" and points_back(request.sentence)
+        is_named = request.sentence in found and not is_pointing
+        is_all = request.kind == "message" or not request.is_certain or is_named
         own = last_statement(request.before)
         if is_all or (own and found and not leans(request.before, request.sentence, answer_in(before))):
             return found
