@@ -155,6 +155,20 @@ async def test_a_body_that_has_come_waits_for_its_turn_again() -> None:
     assert room.running == 0
 
 
+def test_the_patience_follows_what_requests_usually_take_and_not_the_first_ones() -> None:
+    room = admission(wait_seconds=2.0)
+    for _ in range(15):
+        room.note_work(1.0)
+    assert room.wait_seconds == 2.0, "a process that has just started is slow"
+    for _ in range(32):
+        room.note_work(0.1)
+    room.note_work(2.0)
+    assert room.wait_seconds == pytest.approx(1.8), "one slow request says nothing of the next"
+    for _ in range(32):
+        room.note_work(9.0)
+    assert room.wait_seconds == pytest.approx(0.4), "somebody waits a fifth of the time all the same"
+
+
 async def test_slots_add_up_whatever_happens() -> None:
     room = admission(running=3, per_key=2, waiting=20, wait_seconds=0.02)
     most = 0

@@ -11,14 +11,16 @@ import asyncio
 import time
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass
+from statistics import median
 
 from reverie_indexer.errors import Overloaded, ReverieError, TooManyRequests
 
 _OVERLOADED = "the server has more requests than it can answer in time; try again"
 _TOO_MANY = "this key has more requests under way than it may have while others wait; send fewer at once"
 _PAUSED_PER_SLOT = 16
-# The weight of the newest request in the mean working time, and how many such times a waiting request keeps free.
-_SMOOTHING = 0.05
+# Of so many requests that ended last half worked no longer than the usual time; a waiting request keeps as many such
+# times free. Before there are as many as `_FEWEST_WORKED` nothing is known: a process loads much on its first ones.
+_LAST_WORKED, _FEWEST_WORKED = 32, 16
 _WORK_MARGIN = 2.0
 _SHORTEST_WAIT_SHARE = 0.2
 
@@ -27,7 +29,7 @@ _SHORTEST_WAIT_SHARE = 0.2
 class AdmissionLimits:
     """At most `running` requests run at once, `running_per_key` of one key; at most `waiting` others wait.
 
-    `answer_seconds` covers waiting and work: the longer recent requests worked, the shorter a new one may wait.
+    `answer_seconds` covers waiting and work: the longer recent requests usually worked, the shorter a new one may wait.
     """
 
     running: int
@@ -53,6 +55,7 @@ class Admission:
         # Whoever was served last is at the end.
         self._queues: OrderedDict[str, deque[_Waiter]] = OrderedDict()
         self._waiting = 0
+        self._worked: deque[float] = deque(maxlen=_LAST_WORKED)
         self._work_seconds = 0.0
         self._max_paused = max(64, _PAUSED_PER_SLOT * limits.running)
 
@@ -73,8 +76,10 @@ class Admission:
         return max(_SHORTEST_WAIT_SHARE * patience, patience - _WORK_MARGIN * self._work_seconds)
 
     def note_work(self, seconds: float) -> None:
-        """Add the time that a request had its slot to the mean working time."""
-        self._work_seconds += _SMOOTHING * (min(seconds, self.limits.answer_seconds) - self._work_seconds)
+        """Learn the usual working time from that for which a request had its slot: the median of the last ones."""
+        self._worked.append(min(seconds, self.limits.answer_seconds))
+        if len(self._worked) >= _FEWEST_WORKED:
+            self._work_seconds = median(self._worked)
 
     async def enter(self, key: str) -> Slot:
         """A slot for a request, which leaves it at its end; TooManyRequests or Overloaded if none is free in time."""
