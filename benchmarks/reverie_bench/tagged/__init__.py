@@ -48,9 +48,10 @@ def tagged_lives() -> list[TaggedLife]:
     """All lives, language by language. ValueError for a line that is none, or that ends one that is not before it."""
     found: list[TaggedLife] = []
     for language in LANGUAGES:
-        for part in (_FOLDER / f"{language}.txt").read_text(encoding="utf-8").split("\n== ")[1:]:
-            head, *rows = part.strip().splitlines()
-            found.append(TaggedLife(head.split()[0], language, tuple(map(_line, rows, range(len(rows))))))
+        for file in sorted(_FOLDER.glob(f"{language}*.txt")):
+            for part in file.read_text(encoding="utf-8").split("\n== ")[1:]:
+                head, *rows = part.strip().splitlines()
+                found.append(TaggedLife(head.split()[0], language, tuple(map(_line, rows, range(len(rows))))))
     return found
 
 
