@@ -409,6 +409,8 @@ EXEMPT: Mapping[str, str] = {
             "change_pairs.PairModel.ends",
             "change_pairs.PairModel.endable",
             "change_pairs.PairModel.log_odds",
+            "change_pairs.PairModel.of_sum",
+            "change_pairs.Network.log_odds",
             "change_pairs.pair_features",
             "paired_changes.nearness_of",
         )

@@ -15,6 +15,7 @@ from reverie_server.heuristics.changes.change_pairs import (
     FEATURES,
     OF_WORDS,
     Near,
+    Network,
     PairModel,
     pair_features,
     pair_models,
@@ -37,7 +38,11 @@ NOTHING = np.zeros(E5.shape.hidden, np.float32)
 def model_of(**weights: float) -> PairModel:
     """A model that weighs some features, and nothing else."""
     features = np.array([weights.get(name, 0.0) for name in FEATURES], np.float32)
-    return PairModel(E5.name, features, NOTHING, NOTHING, offset=0.0, limit=0.0, least_ends=-3.0)
+    # Of all numbers the last one, as it is.
+    hidden, as_it_is = np.zeros((len(FEATURES) + 1, 2), np.float32), np.array([1.0, -1.0], np.float32)
+    hidden[-1] = as_it_is
+    network = Network(hidden, np.zeros(2, np.float32), as_it_is, 0.0)
+    return PairModel(E5.name, features, NOTHING, NOTHING, 0.0, network, limit=0.0, likely=1.0, least_ends=-3.0)
 
 
 def statement(sentence: str, language: str = "english") -> ChangeSentence:

@@ -1,7 +1,7 @@
-"""Makes the model of changes: `python -m reverie_bench.changes.fit`.
+"""Makes the model of changes: `python -m reverie_bench.changes.fit` (which needs `reverie[models]`).
 
 With how well it tells what is ended in lives that it was not made of: each of some folds is judged by the others, then
-the held lives by all.
+the held lives by all. Lives in which little changes are as people talk, and tell how often it is right.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neural_network import MLPClassifier
 
 from reverie_bench.changes.pairs import ChangeCase, cases_of_groups, cases_of_lives, labelled_groups
 from reverie_bench.recall.logistic import Fit, fit
@@ -29,6 +30,7 @@ from reverie_server.heuristics.changes.change_pairs import (
     SENTENCES_FILE,
     WEIGHTS_FILE,
     Near,
+    Network,
     PairModel,
     pair_features,
     pair_models,
@@ -37,8 +39,9 @@ from reverie_server.heuristics.changes.change_pairs import (
     word_features,
 )
 
-LIMIT = -2.0
-"""From these log-odds on a pair is a change: two of three that are found so are one."""
+LIMIT, LIKELY = -1.0, 0.0
+"""From these log-odds on a pair is a change, and a likely one: where little changes, three of four that are likely and
+one of three others are one."""
 LEAST_ENDS = -3.0
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3
@@ -47,6 +50,11 @@ _OF_WORDS, _OTHER, _DIRECTIONS = 0.03, 0.055, 0.11
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
 _NEAREST, _FOLDS = 10, 6
+# A life of which fewer lines end something is one in which little changes.
+_LITTLE = 0.15
+# The network: so many are made, from different beginnings, and their mean is taken. Pairs of lower log-odds than
+# `_LEAST_ODDS` by the sum are no changes, of which it would learn nothing else.
+_NETWORKS, _UNITS, _DECAY, _ROUNDS, _LEAST_ODDS = 3, 24, 0.1, 40, -8.0
 _RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -75,17 +83,26 @@ async def main() -> None:
     ends = np.array([row.ends for row in rows])
     weights = np.array([1.0 if row.case.is_of_life else _WEIGHT_OF_GROUPS for row in rows])
     folds = np.array([_fold(row.case.of) for row in rows])
-    odds = np.zeros(len(rows))
+    sums, odds = np.zeros(len(rows)), np.zeros(len(rows))
     for fold in range(_FOLDS):
         some = folds != fold
-        odds[~some] = _log_odds(fit(columns[some], ends[some], weights[some]), columns[~some])
-    print(f"lives not seen, by fold: {how_well(rows, odds)}")
-    fitted = fit(columns, ends, weights)
-    WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted)}) + "\n", encoding="utf-8")
+        sums[~some] = _log_odds(fit(columns[some], ends[some], weights[some]), columns[~some])
+    numbers = np.c_[columns[:, : len(FEATURES)] / _scales(columns.shape[1])[: len(FEATURES)], sums]
+    for fold in range(_FOLDS):
+        some = folds != fold
+        odds[~some] = _by_network(_fit_network(numbers[some], ends[some]), numbers[~some])
+    is_sparse = _of_little_change(rows)
+    for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
+        print(f"lives not seen, by fold, in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
+    print(f"  before the network: {how_well(*_only(rows, sums, is_sparse))}")
+    fitted, network = fit(columns, ends, weights), _fit_network(numbers, ends)
+    WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted, network)}) + "\n", encoding="utf-8")
     pair_models.cache_clear()
     model = pair_models()[E5.name]
     rows = [row for each in held for row in rows_of(each, vectors)]
-    print(f"held lives: {how_well(rows, np.array([_by_model(row, vectors, model) for row in rows]))}")
+    odds, is_sparse = np.array([_by_model(row, vectors, model) for row in rows]), _of_little_change(rows)
+    for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
+        print(f"held lives in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
 
 
 def rows_of(case: ChangeCase, vectors: Vectors) -> list[Row]:
@@ -124,9 +141,10 @@ def how_well(rows: Sequence[Row], odds: Floats) -> str:
         at = int(np.searchsorted(right, recall * total))
         if at < len(best):
             parts.append(f"{recall:.1f} found, right {right[at] / (at + 1):.2f} (from {best[at][0]:.1f} on)")
-    found = sum(log_odds >= LIMIT for log_odds, _ in best)
-    at_limit = f"at {LIMIT:g} found {right[found - 1] / total:.2f}, right {right[found - 1] / found:.2f}"
-    return f"{total} changes among {len(best)} sentences; {at_limit}; {'; '.join(parts)}"
+    for least in (LIKELY, LIMIT):
+        found = sum(log_odds >= least for log_odds, _ in best)
+        parts.append(f"from {least:g} on {right[found - 1] / total:.2f} found, right {right[found - 1] / found:.2f}")
+    return f"{total} changes among {len(best)} sentences; {'; '.join(parts)}"
 
 
 def _fit_kinds(cases: Sequence[ChangeCase], vectors: Vectors) -> Mapping[tuple[str, str], float]:
@@ -181,13 +199,53 @@ def _log_odds(fitted: Fit, columns: Floats) -> Floats:
     return np.asarray(columns @ np.array(fitted.slopes) + fitted.intercept)
 
 
+def _fit_network(numbers: Floats, ends: NDArray[np.bool_]) -> Network:
+    """What weighs the features and the sum together; the numbers are scaled to be learnt from, and back."""
+    chosen = numbers[:, -1] > _LEAST_ODDS
+    mean, spread = numbers[chosen].mean(axis=0), numbers[chosen].std(axis=0) + 1e-6
+    hidden, hidden_offset, output, offset = [], [], [], 0.0
+    for seed in range(_NETWORKS):
+        made = MLPClassifier(
+            (_UNITS,), alpha=_DECAY, batch_size=256, learning_rate_init=2e-3, max_iter=_ROUNDS,
+            early_stopping=True, n_iter_no_change=6, random_state=seed,
+        )  # fmt: skip
+        made.fit((numbers[chosen] - mean) / spread, ends[chosen])
+        weights = made.coefs_[0] / spread[:, None]
+        hidden.append(weights)
+        hidden_offset.append(made.intercepts_[0] - mean @ weights)
+        output.append(made.coefs_[1][:, 0] / _NETWORKS)
+        offset += float(made.intercepts_[1][0]) / _NETWORKS
+    hiddens, hidden_offsets, outputs = (
+        np.concatenate(parts, axis=-1).astype(np.float32) for parts in (hidden, hidden_offset, output)
+    )
+    return Network(hiddens, hidden_offsets, outputs, offset)
+
+
+def _by_network(network: Network, numbers: Floats) -> Floats:
+    units = np.maximum(numbers @ network.hidden + network.hidden_offset, 0.0)
+    return np.asarray(units @ network.output + network.offset, np.float64)
+
+
+def _of_little_change(rows: Sequence[Row]) -> NDArray[np.bool_]:
+    """Which rows are of lives in which little changes."""
+    lines: dict[str, dict[str, bool]] = {}
+    for row in rows:
+        lines.setdefault(row.case.of, {})[row.case.new] = bool(row.case.ends)
+    little = {of for of, ends in lines.items() if sum(ends.values()) < _LITTLE * len(ends)}
+    return np.array([row.case.of in little for row in rows])
+
+
+def _only(rows: Sequence[Row], odds: Floats, chosen: NDArray[np.bool_]) -> tuple[list[Row], Floats]:
+    return [row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen], odds[chosen]
+
+
 def _by_model(row: Row, vectors: Vectors, model: PairModel) -> float:
     new, old = vectors[row.case.new], vectors[row.old]
     ends, endable = model.ends(row.case.new, new), model.endable(row.old, old)
     return model.log_odds(pair_features(row.of_words, row.near, ends, endable), old, new)
 
 
-def _weights(fitted: Fit) -> dict[str, object]:
+def _weights(fitted: Fit, network: Network) -> dict[str, object]:
     slopes = np.array(fitted.slopes) * _scales(len(fitted.slopes))
     features, new, old = np.split(slopes, [len(FEATURES), (len(FEATURES) + len(slopes)) // 2])
     return {
@@ -195,7 +253,14 @@ def _weights(fitted: Fit) -> dict[str, object]:
         "new": [round(float(weight), 4) for weight in new],
         "old": [round(float(weight), 4) for weight in old],
         "offset": round(fitted.intercept, 4),
+        "network": {
+            "hidden": np.round(network.hidden.astype(np.float64), 4).tolist(),
+            "hidden_offset": np.round(network.hidden_offset.astype(np.float64), 4).tolist(),
+            "output": np.round(network.output.astype(np.float64), 4).tolist(),
+            "offset": round(network.offset, 4),
+        },
         "limit": LIMIT,
+        "likely": LIKELY,
         "least_ends": LEAST_ENDS,
     }
 

@@ -46,9 +46,6 @@ MAX_COMPARED = 24
 # Of what was said after a sentence that became known late so many are asked whether they end it.
 MAX_LATER = 6
 _LEAST_ENDABLE = -3.0
-# Log-odds from which three of four changes that are found are some. Below, one of three is: a guess, by which
-# nothing but facts end where facts were read.
-_SURE = -0.8
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -82,10 +79,6 @@ class SentenceVectors:
         return [found[key] for key in keys]
 
 
-def _cue(log_odds: float) -> str:
-    return LIKELY if log_odds >= _SURE else GUESSED
-
-
 @dataclass(frozen=True, slots=True)
 class _Earlier:
     """What was said in one sentence before: the facts of it that hold, and the statement, unless it was ended."""
@@ -94,13 +87,14 @@ class _Earlier:
     facts: Sequence[OpenFact] = ()
     statement: Unread | None = None
 
-    def ended_by(self, change: ChangeSentence, log_odds: float) -> tuple[OpenFact, Unread | None] | None:
+    def ended_by(self, change: ChangeSentence, *, is_likely: bool) -> tuple[OpenFact, Unread | None] | None:
         """What of it a sentence ends that the model says ends it: of its facts the one of whose kind the new value is,
-        else the whole. "My sister's landlord raised her rent" is not of one's own, which the model is not sure of."""
+        else the whole, where facts were read only if that `is_likely`. "My sister's landlord raised her rent" is not of
+        one's own."""
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None
-        if self.facts and log_odds < _SURE:
+        if self.facts and not is_likely:
             return None
         if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
             return None
@@ -137,8 +131,9 @@ class PairedChanges:
         for index in np.argsort(-np.array(log_odds), kind="stable"):
             if log_odds[index] < self.model.limit:
                 break
-            if (found := earlier[int(index)].ended_by(change, log_odds[index])) is not None:
-                return *found, _cue(log_odds[index])
+            is_likely = log_odds[index] >= self.model.likely
+            if (found := earlier[int(index)].ended_by(change, is_likely=is_likely)) is not None:
+                return *found, LIKELY if is_likely else GUESSED
         return None
 
     async def overtaken(
@@ -163,8 +158,9 @@ class PairedChanges:
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
-            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, log_odds)) is not None:
-                best = (log_odds, newer, as_change, *ended, _cue(log_odds))
+            is_likely = log_odds >= self.model.likely
+            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, is_likely=is_likely)) is not None:
+                best = (log_odds, newer, as_change, *ended, LIKELY if is_likely else GUESSED)
         return None if best is None else best[1:]
 
     async def _log_odds_of_late(self, late: EarlierSentence, newer: Unread) -> tuple[float, ChangeSentence | None]:

@@ -2,9 +2,9 @@
 
 Two models of sentences (`sentence_model`) say how much one reads as if it ended something, and another as what may be
 ended. A logistic model judges the pair by these, by how near the two are among all that was said, by the words that
-they share, the words for a change, whether they give different values, and by their vectors. All are made of tagged
-lives and labelled groups in four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own;
-there is none for another.
+they share, the words for a change, whether they give different values, and by their vectors; a small network weighs
+its judgement with what it is made of. All are made of tagged lives and labelled groups in four languages
+(`python -m reverie_bench.changes.fit`), for each embedding model its own; there is none for another.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,10 +62,28 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """Log-odds from numbers: a layer of units that are 0 where they would be negative, and their weighted sum.
+
+    `hidden` is (numbers, units), `hidden_offset` and `output` have one for each unit.
+    """
+
+    hidden: NDArray[np.float32]
+    hidden_offset: NDArray[np.float32]
+    output: NDArray[np.float32]
+    offset: float
+
+    def log_odds(self, numbers: NDArray[np.float32]) -> float:
+        """Of some numbers, in the order of the rows of `hidden`."""
+        return float(np.maximum(numbers @ self.hidden + self.hidden_offset, 0.0) @ self.output) + self.offset
+
+
+@dataclass(frozen=True, slots=True)
 class PairModel:
     """The log-odds that the second sentence of a pair says otherwise what the first said; it does from `limit` on.
 
-    `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. A sentence
+    `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. `network` has
+    FEATURES and what comes of these three. From `likely` on three of four changes that are found are some. A sentence
     that ends something by less than `least_ends` is compared with none.
     """
 
@@ -73,11 +92,17 @@ class PairModel:
     old: Vector
     new: Vector
     offset: float
+    network: Network
     limit: float
+    likely: float
     least_ends: float
 
     def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
         """Of a pair, by its features (`pair_features`) and the vectors of both sentences."""
+        return self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new))))
+
+    def of_sum(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
+        """The log-odds of a pair by the sum of all that speaks for it and against it."""
         return float(self.features @ pair + self.old @ old + self.new @ new) + self.offset
 
     def ends(self, sentence: str, vector: Vector) -> float:
@@ -105,11 +130,20 @@ def pair_models() -> Mapping[str, PairModel]:
             old=np.array(each["old"], np.float32),
             new=np.array(each["new"], np.float32),
             offset=float(each["offset"]),
+            network=_network(each["network"]),
+            likely=float(each["likely"]),
             limit=float(each["limit"]),
             least_ends=float(each["least_ends"]),
         )
         for name, each in source.items()
     }
+
+
+def _network(source: Mapping[str, Any]) -> Network:
+    hidden, hidden_offset, output = (
+        np.array(source[part], np.float32) for part in ("hidden", "hidden_offset", "output")
+    )
+    return Network(hidden, hidden_offset, output, float(source["offset"]))
 
 
 @cache
