@@ -72,7 +72,7 @@ def rows(conninfo: str, query: str) -> list[tuple[Any, ...]]:
 def measured(conninfo: str) -> dict[str, tuple[float, int]]:
     """The nearness and the number of passages, by the owner."""
     query = """SELECT coalesce(s.owner_key, s.tenant_id), n.nearness, n.chunk_count
-               FROM slice_nearness n JOIN slices s USING (slice_id)"""
+               FROM slice_nearness n JOIN slices s USING (tenant_id, slice_id)"""
     return {owner: (nearness, count) for owner, nearness, count in rows(conninfo, query)}
 
 

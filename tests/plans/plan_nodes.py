@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import psycopg
 
 # By which Citus tells the parts of a table, and their indexes, apart.
 _SHARD = re.compile(r"_[0-9]{6}$")
@@ -25,3 +28,17 @@ def nodes(explained: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(explained, list):
         for value in explained:
             yield from nodes(value)
+
+
+async def explained(connection: psycopg.AsyncConnection[Any], statement: bytes, params: Mapping[str, Any]) -> Any:
+    """What EXPLAIN (ANALYZE, FORMAT JSON) answers of a statement: its `Plan`, and what came of it.
+
+    The parameters are in the text. Else a node of Citus explains the plan for any parameters, which knows no partial
+    index, and not the one by which it runs the statement.
+    """
+    cursor = psycopg.AsyncClientCursor(connection)
+    await cursor.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, params)
+    row = await cursor.fetchone()
+    assert row is not None
+    found = next(iter(row.values())) if isinstance(row, dict) else row[0]
+    return (json.loads(found) if isinstance(found, str) else found)[0]

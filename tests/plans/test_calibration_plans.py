@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -48,10 +48,7 @@ async def test_nearness_and_sample_are_read_by_their_keys(
                 "covered": True,
                 "limit": 10,
             }
-            cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, params)
-            row = await cursor.fetchone()
-        assert row is not None
-        return list(nodes(row["QUERY PLAN"][0]["Plan"]))
+            return list(nodes(await explained(connection, statement, params)))
 
     [scan] = [node for node in await explain(store.SQL["nearness"]) if node.get("Relation Name") == "slice_nearness"]
     assert (scan["Index Name"], "slice_id" in scan["Index Cond"]) == ("slice_nearness_pkey", True)

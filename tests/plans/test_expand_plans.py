@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -38,12 +37,8 @@ async def test_a_passage_and_its_neighbours_are_read_by_their_keys(
             "first": 10,
             "last": 18,
         }
-        query = b"EXPLAIN (ANALYZE, FORMAT JSON) " + expand.SQL[statement]
-        row = await (await connection.execute(query, params)).fetchone()
-        assert row is not None
-        answer = row["QUERY PLAN"]
-    [explained] = json.loads(answer) if isinstance(answer, str) else answer
-    scans = [node for node in nodes(explained["Plan"]) if "Relation Name" in node]
+        plan = await explained(connection, expand.SQL[statement], params)
+    scans = [node for node in nodes(plan) if "Relation Name" in node]
     of_chunks = [node for node in scans if node["Relation Name"] == "chunks"]
     assert [node["Index Name"] for node in of_chunks] == [
         "chunks_pkey" if statement == "passage" else "chunks_of_document"

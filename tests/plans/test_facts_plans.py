@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 from tests.plans.test_session_plans import analyze, rows_read
 from tests.talks import Talk
 
@@ -106,12 +105,8 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
             },
         }
         await connection.execute("SET LOCAL reverie_checks.off = 'on'")
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + _bytes(query), params)
-        row = await cursor.fetchone()
-    assert row is not None
-    plan = row["QUERY PLAN"]
-    [explained] = json.loads(plan) if isinstance(plan, str) else plan
-    return [node for node in nodes(explained["Plan"]) if "Relation Name" in node and "Scan" in node["Node Type"]]
+        found = nodes(await explained(connection, _bytes(query), params))
+    return [node for node in found if "Relation Name" in node and "Scan" in node["Node Type"]]
 
 
 def _bytes(query: Any) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.graphs import Graph, day
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_server.graph import known as graph_known
@@ -52,11 +51,8 @@ async def scans(database: Database, statement: bytes, params: dict[str, Any]) ->
     async with database.tenant("default") as connection:
         visible = await visible_slices(connection, "default", "wren", "user:ada")
         values = {"tenant_id": "default", "slice_ids": [s.slice_id for s in visible], **params}
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, values)
-        row = await cursor.fetchone()
-        found = (row or {})["QUERY PLAN"]
-        [explained] = json.loads(found) if isinstance(found, str) else found
-        return [node for node in nodes(explained["Plan"]) if "Relation Name" in node and "Scan" in node["Node Type"]]
+        found = nodes(await explained(connection, statement, values))
+        return [node for node in found if "Relation Name" in node and "Scan" in node["Node Type"]]
 
 
 def read(found: list[dict[str, Any]], table: str) -> int:

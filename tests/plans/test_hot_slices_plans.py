@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 from tests.plans.test_search_plans import FILES, fill, scans
 
 from reverie_indexer.database.database import Database, visible_slices
@@ -46,12 +45,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes) -> li
         }
         if statement in (load.SQL["places"], load.SQL["documents"]):
             await connection.execute(load.SQL["in_index_order"])
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
-        row = await cursor.fetchone()
-    assert row is not None
-    found = row["QUERY PLAN"]
-    plan = json.loads(found) if isinstance(found, str) else found
-    return list(nodes(plan[0]["Plan"]))
+        return list(nodes(await explained(connection, statement, parameters)))
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["fresh", "analyzed"])
@@ -80,9 +74,5 @@ async def test_revisions_are_looked_up_by_key(database: Database, pipeline: Pipe
     await fill(pipeline)
     async with database.maintenance() as connection:
         parameters = {"tenant_ids": ["default", "other"], "slice_ids": [1, 2]}
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + cache.SQL["revisions"], parameters)
-        row = await cursor.fetchone()
-    assert row is not None
-    plan = row["QUERY PLAN"]
-    plan = json.loads(plan) if isinstance(plan, str) else plan
-    assert {node["Index Name"] for node in scans(list(nodes(plan[0]["Plan"])), "slices")} == {"slices_pkey"}
+        found = list(nodes(await explained(connection, cache.SQL["revisions"], parameters)))
+    assert {node["Index Name"] for node in scans(found, "slices")} == {"slices_pkey"}

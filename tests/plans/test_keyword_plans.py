@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -32,10 +32,7 @@ async def plan_of(database: Database) -> list[dict[str, Any]]:
             "patterns": ["[lL]antern", "[fF]lour"],
             "sizes": [1, 1],
         }
-        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + keyword_module.SQL["candidates"]
-        row = await (await connection.execute(statement, params)).fetchone()
-    assert row is not None
-    return list(nodes(row["QUERY PLAN"]))
+        return list(nodes(await explained(connection, keyword_module.SQL["candidates"], params)))
 
 
 @pytest.mark.parametrize("with_statistics", [False, True])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.conversations import user
+from tests.plans.plan_nodes import explained
 from tests.plans.test_session_plans import analyze, rows_read, scans
 from tests.talks import Talk
 
@@ -42,8 +43,7 @@ async def test_what_a_person_said_is_read_by_an_index(
         }
         found = await (await connection.execute(SQL[name], params)).fetchall()
         assert len(found) == {"message_vectors": MESSAGES, "messages": 3, "stated": 0}[name]
-        explain = b"EXPLAIN (ANALYZE, FORMAT JSON) " + SQL[name]
-        plan = scans(await (await connection.execute(explain, params)).fetchone())
+        plan = scans(await explained(connection, SQL[name], params))
     assert not [node for node in plan if node["Node Type"] == "Seq Scan" and node["Relation Name"] in TABLES]
     assert rows_read(plan, "messages") <= {"message_vectors": 2 * MESSAGES, "messages": 3, "stated": 0}[name]
     assert rows_read(plan, "chunks") <= 2 * MESSAGES

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 from tests.talks import ADA, Talk
 
 from reverie_indexer.change import overwrite
@@ -29,10 +29,8 @@ async def plan_of(database: Database) -> tuple[list[dict[str, Any]], int]:
             "notes_to": "memory/2026-04-03/",
         }
         found = await (await connection.execute(context_files.SQL["prompt_files"], params)).fetchall()
-        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + context_files.SQL["prompt_files"]
-        row = await (await connection.execute(statement, params)).fetchone()
-    assert row is not None
-    return list(nodes(row["QUERY PLAN"])), len(found)
+        plan = await explained(connection, context_files.SQL["prompt_files"], params)
+    return list(nodes(plan)), len(found)
 
 
 @pytest.mark.parametrize("with_statistics", [False, True])

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_server.access.keys import OPERATOR
 from reverie_server.proxy import recording
@@ -23,12 +23,10 @@ async def plan_of(runtime: Runtime, message_id: str) -> tuple[dict[str, Any], in
         found = await look_up(connection, Key("default", "wren", "user:1", "web:7"))
         assert found is not None
         params = {"tenant_id": "default", "session_key": found[0].session_key, "message_id": message_id}
-        statement = b"EXPLAIN (ANALYZE, FORMAT JSON) " + recording.SQL["repeats"]
-        row = await (await connection.execute(statement, params)).fetchone()
+        plan = await explained(connection, recording.SQL["repeats"], params)
         counted = await (await connection.execute(recording.SQL["repeats"], params)).fetchone()
-    assert row is not None
     assert counted is not None
-    [node] = [node for node in nodes(row["QUERY PLAN"]) if node.get("Relation Name") == "messages"]
+    [node] = [node for node in nodes(plan) if node.get("Relation Name") == "messages"]
     return node, counted["times"]
 
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from pgvector import HalfVector
 from psycopg import sql
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database, visible_slices
@@ -86,12 +86,7 @@ async def explain(database: Database, models: ModelSlot, statement: bytes, **ext
             **extra,
         }
         await connection.execute(search_store.SQL["join_by_hash"])
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
-        row = await cursor.fetchone()
-    assert row is not None
-    found = row["QUERY PLAN"]
-    plan = json.loads(found) if isinstance(found, str) else found
-    return list(nodes(plan[0]["Plan"]))
+        return list(nodes(await explained(connection, statement, parameters)))
 
 
 def scans(found: list[dict[str, Any]], table: str) -> list[dict[str, Any]]:

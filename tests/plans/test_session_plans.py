@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import psycopg
 from tests.conversations import ADA, BO, append, grant_of, place_of, user
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.index import transcript
@@ -32,10 +31,8 @@ def analyze(conninfo: str) -> None:
         connection.execute("VACUUM (ANALYZE)")
 
 
-def scans(row: Any) -> list[dict[str, Any]]:
-    found = row["QUERY PLAN"]
-    [explained] = json.loads(found) if isinstance(found, str) else found
-    return [node for node in nodes(explained["Plan"]) if "Relation Name" in node and "Scan" in node["Node Type"]]
+def scans(plan: Any) -> list[dict[str, Any]]:
+    return [node for node in nodes(plan) if "Relation Name" in node and "Scan" in node["Node Type"]]
 
 
 def rows_read(found: list[dict[str, Any]], table: str) -> int:
@@ -82,8 +79,7 @@ async def test_a_turn_reads_its_own_session(runtime: Runtime, database: Database
     for statement, most in statements:
         async with database.tenant("default") as connection:
             await visible_slices(connection, "default", "wren", "user:1")
-            cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, {**params, "seqs": None})
-            found = scans(await cursor.fetchone())
+            found = scans(await explained(connection, statement, {**params, "seqs": None}))
             await connection.rollback()
         for table, count in most.items():
             assert rows_read(found, table) <= count, (statement, found)
@@ -98,8 +94,8 @@ async def test_what_comes_last_is_put_after_the_last_passage_alone(runtime: Runt
             await connection.execute("SELECT document_id FROM documents WHERE session_key IS NOT NULL")
         ).fetchone()
         params = {"tenant_id": "default", "document_id": (row or {})["document_id"], "before_seq": None}
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + transcript.SQL["next_ordinal"], params)
-        assert rows_read(scans(await cursor.fetchone()), "chunks") == 1
+        found = scans(await explained(connection, transcript.SQL["next_ordinal"], params))
+    assert rows_read(found, "chunks") == 1
 
 
 async def test_silent_sessions_are_found_by_their_index(runtime: Runtime, database: Database, conninfo: str) -> None:
@@ -111,8 +107,7 @@ async def test_silent_sessions_are_found_by_their_index(runtime: Runtime, databa
     analyze(conninfo)
     params = {"idle_seconds": 0.0, "limit": 10}
     async with database.maintenance() as connection:
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + completion.SQL["idle"], params)
-        found = scans(await cursor.fetchone())
+        found = scans(await explained(connection, completion.SQL["idle"], params))
         await connection.rollback()
     due = [node for node in found if node.get("Index Name") == "sessions_idle"]
     assert rows_read(due, "sessions") == 1

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import nodes
+from tests.plans.plan_nodes import explained, nodes
 
 from reverie_indexer.change import overwrite
 from reverie_indexer.database.database import Database
@@ -25,7 +24,7 @@ FILES, PASSAGES = 40, 10
 async def rows_read(database: Database, statement: bytes, parameters: dict[str, Any]) -> dict[str, int]:
     """How many rows a statement reads of each table, those that a filter then drops included."""
     read: dict[str, int] = {}
-    for node in nodes(await explained(database, statement, parameters)):
+    for node in nodes(await taken_back(database, statement, parameters)):
         if "Scan" in node["Node Type"] and "Relation Name" in node:
             rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
             table = node["Relation Name"]
@@ -33,17 +32,13 @@ async def rows_read(database: Database, statement: bytes, parameters: dict[str, 
     return read
 
 
-async def explained(database: Database, statement: bytes, parameters: dict[str, Any]) -> dict[str, Any]:
+async def taken_back(database: Database, statement: bytes, parameters: dict[str, Any]) -> Any:
     """The plan of a statement that was run as a writer of PLACE runs it, and then taken back."""
     async with database.tenant("default") as connection:
         await lock_slice(connection, PLACE)
-        cursor = await connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, parameters)
-        row = await cursor.fetchone()
+        found = await explained(connection, statement, parameters)
         await connection.rollback()
-    assert row is not None
-    found = row["QUERY PLAN"]
-    plan: dict[str, Any] = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
-    return plan
+    return found
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["fresh", "analyzed"])
