@@ -53,6 +53,23 @@ async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = 
         ("I like green tea. My locker opens with quince.", "What else?", "scrub whatever you've got about my locker"),
         ("Ich mag grünen Tee. Mein Spind geht mit quince auf.", "Und?", "lösch alles was du zu meinem Spind hast"),
         ("Me gusta el té. La taquilla abre con quince.", "¿Y?", "vacía todo lo que tengas de la taquilla"),
+        # A remark that it is none for keeping, behind another remark; and all of somebody.
+        ("I like green tea.", "Col takes quince for his nerves. Today was good. That's not one for your notebook."),
+        ("Ich mag grünen Tee.", "Ulf spielt um quince. Sowas gehört aber nicht in deine Unterlagen, ne."),
+        ("Ich mag grünen Tee.", "Ulf spielt um quince. Mist, das hätte ich nicht erzählen sollen, vergiss das bitte."),
+        ("Me gusta el té.", "El pin de mi móvil es quince.", "Fuera eso."),
+        ("Me gusta el té.", "Nacho se operó de quince en enero. Esto, claro, no es para que vaya a tus apuntes, eh."),
+        ("我喜欢绿茶。", "他儿子欠了quince四万块。这种事可不好写进你的小本本里哈。"),
+        (
+            "I like green tea. My ex Raymond went to prison for quince.",
+            "What else?",
+            "Everything I've ever come out with about Raymond, the whole sorry chapter, I'd like it gone from here.",
+        ),
+        (
+            "Ich mag grünen Tee. Der Brandt ist wegen quince verurteilt.",
+            "Und?",
+            "Alles, was ich dir jemals über den Brandt erzählt habe, das soll komplett verschwinden.",
+        ),
     ],
 )
 async def test_what_was_just_said_is_forgotten_and_the_answer_says_so(

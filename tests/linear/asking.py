@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
+from reverie_server.forgetting import said
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     confidences,
@@ -39,6 +40,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_private": confidences.is_private,
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
+    "reverie_server.heuristics.requests.confidences.is_of_another_day": confidences.is_of_another_day,
+    "reverie_server.heuristics.requests.confidences.last_matter": lambda text: confidences.last_matter([text, text]),
+    "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
+    "reverie_server.forgetting.said.with_what_goes_on": lambda text: said.with_what_goes_on([text], [[text, text]]),
     "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),

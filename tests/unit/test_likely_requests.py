@@ -54,7 +54,6 @@ def test_a_request_that_says_nothing_is_about_what_was_said_before() -> None:
     [
         ("can you delete everything you have on my divorce", "divorce", False),
         ("i want the surprise party gone from your memory before she borrows my phone", "surprise party", False),
-        ("lösch alles was du zu meiner scheidung hast", "scheidung", False),
         ("my sister was in hospital in 2015, wipe that out of your notes", "", True),
     ],
 )
@@ -65,6 +64,25 @@ def test_a_request_to_forget_says_what_it_is_about(message: str, topic: str, has
     assert request.kind == "told"
     assert topic in request.topic
     assert request.has_content == has_content
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "topic"),
+    [
+        ("lösch alles was du zu meiner scheidung hast", "german", "scheidung"),
+        ("Everything I've ever come out with about Raymond, I'd like it gone from here.", "english", "raymond"),
+    ],
+)
+def test_everything_about_somebody_is_looked_for_in_the_whole_memory(message: str, language: str, topic: str) -> None:
+    said = statements(message)
+    [likely] = likely_requests("forget", said)
+    request = forgetting_asked(said, likely, language)
+    assert (request.kind, request.topic) == ("topic", topic)
+
+
+def test_what_is_put_in_the_place_of_another_is_not_forgotten() -> None:
+    assert likely_requests("forget", ["报名编号改成CD-58213了，把你原来存的那个换掉。"]) == []
+    assert likely_requests("forget", ["The number is 12 now, replace the one you had."]) == []
 
 
 @pytest.mark.parametrize(

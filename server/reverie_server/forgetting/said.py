@@ -25,8 +25,21 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
-from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
-from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests, last_statement
+from reverie_server.heuristics.requests.confidences import (
+    confided,
+    is_of_another_day,
+    is_to_be_told,
+    last_matter,
+    leans,
+    told_next,
+)
+from reverie_server.heuristics.requests.forget_requests import (
+    MAX_CHARS,
+    ForgetRequest,
+    forget_requests,
+    goes_on,
+    last_statement,
+)
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
     forgetting_asked,
@@ -213,25 +226,29 @@ class SaidForgetting:
                 whole = topic_of(request.sentence, language)
                 named = await self._named(grant, place, request, whole, spoken)
             if named:
-                return [*named, request.sentence]
+                return [*with_what_goes_on(named, heard), request.sentence]
             if request.is_certain and request.has_content:
                 return [request.sentence]
-            if not request.is_certain or (request.topic and not points_back(request.sentence)):
+            is_just_said = points_back(request.sentence) and not is_of_another_day(request.sentence)
+            if not request.is_certain or (request.topic and not is_just_said):
                 return []
         if request.kind == "nearby":
             named = [text for sentences in heard for text in sentences if is_about(text, request.topic, language)]
-            named = named or await self._about(grant, place, request)
+            named = with_what_goes_on(named, heard) or await self._about(grant, place, request)
             # The statement before it, which shares no word with the topic, may be what replaced what is meant.
             return [*named, request.sentence] if named else []
         answer = answer_in(before)
         taken: list[str] = []
         for number, sentences in enumerate(heard):
-            stated = last_statement(sentences)
+            stated, is_matter = last_matter(sentences)
+            if not stated and taken:
+                # Before a remark there was a question: what was said earlier is another matter.
+                break
             if not stated:
                 continue
             is_whole = request.kind == "message"
             taken += [text for text in sentences if not text.rstrip().endswith(("?", "？"))] if is_whole else stated
-            if number or is_whole or not leans(sentences, request.sentence, answer):
+            if number or is_whole or (is_matter and not leans(sentences, request.sentence, answer)):
                 break
         return taken
 
@@ -258,6 +275,12 @@ def answer_in(messages: Sequence[Message]) -> str:
 def _opens(request: ForgetRequest, earlier: Sequence[Sequence[str]]) -> bool:
     """Whether a request is about what follows it in its message: it says so, or nothing was said before it."""
     if request.is_about_what_follows:
+        return True
+    if (
+        request.kind == "own"
+        and is_to_be_told(request.sentence)
+        and not any(mark in request.sentence for mark in ":：")
+    ):
         return True
     if request.kind not in ("previous", "told") or request.before or not request.after or not request.is_certain:
         return False
@@ -290,6 +313,18 @@ def is_about(text: str, topic: str, language: str) -> bool:
     terms = meaning_of(topic, language).terms
     shared = terms & meaning_of(text, language).terms
     return bool(shared) and 2 * len(shared) >= len(terms)
+
+
+def with_what_goes_on(named: Sequence[str], heard: Sequence[Sequence[str]]) -> list[str]:
+    """Some statements with those that go on from them in their message: "Col is tired. He's on pills." Pure."""
+    found = list(named)
+    for sentences in heard:
+        goes = False
+        for sentence in sentences:
+            goes = sentence in named or (goes and goes_on(sentence) and not sentence.rstrip().endswith(("?", "？")))
+            if goes and sentence not in found:
+                found.append(sentence)
+    return found
 
 
 def echoes(texts: Sequence[str], messages: Sequence[Message], language: str) -> list[str]:

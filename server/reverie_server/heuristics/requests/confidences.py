@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
+from reverie_server.heuristics.worth_model import model
 
 _PRIVATE = re.compile(
     r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
@@ -27,10 +28,16 @@ _PRIVATE = re.compile(
     r"|秘密|保密|[你咱]俩知道|(?:别|不要)(?:跟|和|对|告诉)[^,，。!！?？]{0,6}(?:说|讲|人)|(?:只|就)(?:跟|和)你(?:一个人)?(?:说|讲)|听我说就(?:好|行)"
 )
 _TO_BE_TOLD = re.compile(
-    r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)"
-    r"|(?:jetzt|nun|gleich) (?:kommt )?(?:was|etwas|mal was)|(?:was|wovon) ich dir (?:jetzt|gleich|nun)"
+    r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)|what (?:comes|follows)(?: now| next)?"
+    r"|was (?:jetzt|nun|gleich|als nächstes) kommt|(?:jetzt|nun|gleich) (?:kommt )?(?:was|etwas|mal was)|(?:was|wovon) ich dir (?:jetzt|gleich|nun)"
     r"|(?:te |os |le )?voy a (?:contar|decir|confesar)(?:te|le|os)?|(?:ahora|ahí) va(?: una| algo)?)(?!\w)"
     r"|接下来|下面|以下|[我]?(?:要|想)(?:跟|和|对)你(?:说|讲)"
+)
+_ANOTHER_DAY = re.compile(
+    r"(?<!\w)(?:the other (?:day|night|evening|week)|last (?:night|week|month|time|\w+day)|yesterday|(?:days|weeks|months) ago"
+    r"|neulich|gestern|vorgestern|letzte[nsr]? (?:mal|woche|monat|nacht)|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w*"
+    r"|la otra (?:noche|tarde)|el otro día|ayer|anteayer|anoche|la (?:semana|vez) pasada|hace (?:días|semanas))(?!\w)"
+    r"|上(?:个?(?:星期|礼拜)|周)[一二三四五六日天]?|昨[天晚]|前[天几]|那天|上[次回]"
 )
 _ANY_STORE = re.compile(
     r"(?<!\w)(?:memory|anywhere|nowhere|on file|your (?:notes|records|logs)|nirgend\w*|gedächtnis|speicher|auftauch\w*"
@@ -41,8 +48,11 @@ _OF_TALK = re.compile(
     r"|[她他它这那]"
 )
 _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
-_MAX_REPLY_WORDS = 5
+_HAN = re.compile("[\u3400-\u9fff]")
+_MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
 _QUESTION = ("?", "？")
+# From these log-odds on a statement is of the moment.
+_SURELY_PASSING = 2.5
 
 
 def is_private(sentence: str) -> bool:
@@ -53,6 +63,11 @@ def is_private(sentence: str) -> bool:
 def is_to_be_told(sentence: str) -> bool:
     """Whether a sentence says that what it speaks of comes next."""
     return _TO_BE_TOLD.search(aligned(sentence)) is not None
+
+
+def is_of_another_day(sentence: str) -> bool:
+    """Whether a sentence speaks of what was said on another day."""
+    return _ANOTHER_DAY.search(aligned(sentence)) is not None
 
 
 def is_of_any_store(sentence: str) -> bool:
@@ -68,6 +83,21 @@ def told_next(after: Sequence[str]) -> list[str]:
             break
         found.append(sentence)
     return found
+
+
+def last_matter(sentences: Sequence[str]) -> tuple[list[str], bool]:
+    """The last statement of a message that is more than a remark, with what is remarked after it; whether there is one.
+    Else the last statement.
+
+    "We have been seeing a counsellor since June. Today was really good. That's not for your notes."
+    """
+    left, taken = list(sentences), list[str]()
+    while stated := last_statement(left):
+        taken = [*stated, *taken]
+        if any(model().by_words("passing", each) < _SURELY_PASSING for each in stated):
+            return taken, True
+        left = left[: left.index(stated[0])]
+    return last_statement(sentences), False
 
 
 def confided(messages: Sequence[Sequence[str]]) -> list[str]:
@@ -90,5 +120,10 @@ def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
         return False
     if is_of_any_store(request) and all(_OF_TALK.search(aligned(each)) for each in stated):
         return True
-    is_short = all(len(each.split()) <= _MAX_REPLY_WORDS and not _DIGIT_OR_NAME.search(each) for each in stated)
-    return is_short and answer.rstrip().endswith(_QUESTION)
+    return all(map(_is_few_words, stated)) and answer.rstrip().endswith(_QUESTION)
+
+
+def _is_few_words(sentence: str) -> bool:
+    """Whether a sentence is no more than a reply, without a name or a number."""
+    is_short = len(sentence.split()) <= _MAX_REPLY_WORDS and len(_HAN.findall(sentence)) <= _MAX_REPLY_HAN
+    return is_short and not _DIGIT_OR_NAME.search(sentence)

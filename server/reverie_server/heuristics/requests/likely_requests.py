@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from reverie_server.heuristics.requests.confidences import is_of_any_store
 from reverie_server.heuristics.requests.fact_requests import Request, aligned
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary, everything_about
 from reverie_server.heuristics.requests.memory_requests import Kind, clauses
 from reverie_server.heuristics.requests.request_model import (
     by_words,
@@ -75,6 +75,11 @@ _REASON = re.compile(
     r"(?<!\w)(?:before|because|since|in case|so that|unless|bevor|weil|damit|falls|ehe|sonst|porque|antes de|para que"
     r"|por si|no vaya|que si no)(?!\w)|因为|因為|免得|省得|不然|以免"
 )
+# What is put in the place of another is to be kept.
+_REPLACES = re.compile(
+    r"(?<!\w)(?:replac\w+|swap\w*|instead of|in place of|ersetz\w*|tausch\w*|an (?:die )?stelle"
+    r"|statt (?:de[rsmn]|dies\w+)|sustitu\w+|reemplaz\w+|c[aá]mbia(?:l[oa]s?)?|en lugar de)(?!\w)|换掉|换成|替换|更新"
+)
 # What stands for something that was said just before.
 _POINTS = re.compile(
     r"(?<!\w)(?:that|this|it|those|das|dies\w*|es|eben|gerade|vorhin|letzte[ns]?|eso|esto|ese|esa|lo|la|últim[oa]|just)(?!\w)"
@@ -96,6 +101,8 @@ def likely_requests(kind: Kind, sentences: Sequence[str]) -> list[LikelyRequest]
     found: list[LikelyRequest] = []
     for number, sentence in enumerate(sentences):
         if len(sentence) > _MAX_SENTENCE_CHARS or asks_contrary(sentence):
+            continue
+        if kind == "forget" and _REPLACES.search(aligned(sentence)):
             continue
         parts = tuple(part for part in parts_of(sentence) if _may_ask(kind, part))[:_MAX_PARTS]
         if parts:
@@ -146,6 +153,8 @@ def forgetting_asked(said: Sequence[str], likely: LikelyRequest, language: str) 
         for other in others
     )
     before, after = tuple(said[: likely.number]), tuple(said[likely.number + 1 :])
+    if of_whom := topic_of(everything_about(sentence), language):
+        return ForgetRequest("topic", sentence, of_whom, before, after)
     return ForgetRequest("told", sentence, topic, before, after, has_content=has_content)
 
 
