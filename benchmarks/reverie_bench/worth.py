@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reverie_bench.changes.pairs import labelled_groups
+from reverie_bench.recall.logistic import logit
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_of
 from reverie_bench.tagged import tagged_lives
 from reverie_server.heuristics.worth_model import KINDS, MODEL_FILE, WorthKind, model
@@ -21,6 +22,8 @@ from reverie_server.search.labelled_messages import Label, labelled_messages
 _FOLDS, _RIDGE = 8, 0.3
 # Of the plain sentences one of so many: with more of them any such sentence counts as lasting.
 _PLAIN_OF = 4
+# So much of what people say is of a kind in the lives by which its thresholds were chosen. Others have more of one kind.
+_SHARES: Mapping[WorthKind, float] = {"passing": 0.329, "person": 0.175}
 _THRESHOLDS = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 _BY_WORDS = "words"
 _LABELS: tuple[Label, ...] = ("personal", "others", "small_talk", "general", "neutral")
@@ -46,7 +49,8 @@ async def main() -> None:
                 is_of_kind = np.r_[is_of_kind, [float(each) for each in others.values()]]
             count = len(is_of_kind)
             rows = {name: each[:count] for name, each in vectors.items()}
-            fitted[kind] = fit_kind([*texts, *others][:count], rows, is_of_kind, folds[:count], _RIDGE)
+            of_kind = fit_kind([*texts, *others][:count], rows, is_of_kind, folds[:count], _RIDGE)
+            fitted[kind] = _at_share(of_kind, _SHARES[kind], float((tags == kind).mean()))
         MODEL_FILE.write_text(json.dumps(file_of(fitted)) + "\n")
         model.cache_clear()
         odds = {(kind, _BY_WORDS): fitted[kind].by_words[: len(texts)] for kind in KINDS}
@@ -58,6 +62,17 @@ async def main() -> None:
         for least in _THRESHOLDS:
             shares = _shares(labelled, kind, by, least)
             print(f"  {least:4.1f}: {_figures(kind, tags, of_lines, least)}; of messages {shares}")
+
+
+def _at_share(fitted: FittedKind, share: float, fitted_share: float) -> FittedKind:
+    """A model as of lives of which a share is of the kind, fitted to lives of which another share is."""
+    shift = logit(share) - logit(fitted_share)
+    words = {**fitted.words, "calibrated_offset": round(fitted.words["calibrated_offset"] + shift, 4)}
+    meaning = {
+        name: {**one, "joint_offset": round(one["joint_offset"] + shift, 4)} for name, one in fitted.meaning.items()
+    }
+    by_meaning = {name: rows + shift for name, rows in fitted.by_meaning.items()}
+    return FittedKind(words, meaning, fitted.by_words + shift, by_meaning)
 
 
 def _others() -> dict[str, bool]:

@@ -39,9 +39,9 @@ from reverie_server.heuristics.changes.change_pairs import (
     word_features,
 )
 
-LIMIT, LIKELY = -1.5, 0.0
+LIMIT, LIKELY = -2.0, 0.0
 """From these log-odds on a pair is a change, and a likely one: where little changes, three of four that are likely and
-one of four others are one."""
+one of six others are one."""
 LEAST_ENDS = -3.0
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3
