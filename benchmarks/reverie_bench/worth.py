@@ -22,7 +22,7 @@ from reverie_server.search.labelled_messages import Label, labelled_messages
 _FOLDS, _RIDGE = 8, 0.3
 # Of the plain sentences one of so many: with more of them any such sentence counts as lasting.
 _PLAIN_OF = 4
-# So much of what people say is of a kind in the lives by which its thresholds were chosen. Others have more of one kind.
+# So much of what people say is of a kind in the lives by which its thresholds were chosen.
 _SHARES: Mapping[WorthKind, float] = {"passing": 0.329, "person": 0.175}
 _THRESHOLDS = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 _BY_WORDS = "words"
