@@ -149,25 +149,25 @@ async def test_what_was_told_in_confidence_is_what_is_to_be_forgotten(
 
 
 async def test_a_request_takes_nothing_of_another_matter(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:
-    receipts = await say(wren, client, "I like green quince.", "My PIN is 4711. Wipe that from your memory please.")
+    receipts = await say(wren, client, "I like green quince.", "My PIN is damson. Wipe that from your memory please.")
     assert len(receipts) == 1
-    assert leftovers(conninfo, "4711") == []
+    assert leftovers(conninfo, "damson") == []
     assert "messages" in leftovers(conninfo, "quince")
 
 
 @pytest.mark.parametrize(
     "texts",
     [
-        ("My card has the PIN 4711.", "Between us: I dream of green quince.", "Forget my card's PIN."),
-        ("Between us: I dream of green quince.", "My card has the PIN 4711. Wipe that from your memory please."),
-        ("Between us: I dream of green quince.", "My card has the PIN 4711.", "Wipe that from your memory please."),
+        ("My card has the PIN damson.", "Between us: I dream of green quince.", "Forget my card's PIN."),
+        ("Between us: I dream of green quince.", "My card has the PIN damson. Wipe that from your memory please."),
+        ("Between us: I dream of green quince.", "My card has the PIN damson.", "Wipe that from your memory please."),
     ],
 )
 async def test_a_request_about_something_else_leaves_what_was_told_in_confidence(
     wren: Any, client: httpx.AsyncClient, conninfo: str, texts: tuple[str, ...]
 ) -> None:
     assert len(await say(wren, client, *texts)) == 1
-    assert leftovers(conninfo, "4711") == []
+    assert leftovers(conninfo, "damson") == []
     assert "messages" in leftovers(conninfo, "quince")
 
 
