@@ -1,9 +1,9 @@
 """Talks in which somebody asks to forget something, with what is meant marked: read here, tried by `__main__`.
 
 A talk begins with `== NAME what it is`. `{1|…}` is to be forgotten, and `{ask 1|…}` asks for it (`{ask next 1|…}`
-where it is said after); `{none|…}` only sounds so. `--- 3 days later` begins another conversation. The rest stays. Their
-writer knew none of the rules. Talks of one number may have the same scene in two languages: all of a number are held
-back, or none.
+where it is said after); `{none|…}` only sounds so. `--- 3 days later` begins another conversation. The rest stays.
+Their writer knew none of the rules. Talks of one number may have the same scene in two languages: all of a number are
+held back, or none.
 """
 
 from __future__ import annotations
