@@ -90,7 +90,7 @@ async def main() -> None:
     numbers = np.c_[columns[:, : len(FEATURES)] / _scales(columns.shape[1])[: len(FEATURES)], sums]
     for fold in range(_FOLDS):
         some = folds != fold
-        odds[~some] = _by_network(_fit_network(numbers[some], ends[some]), numbers[~some])
+        odds[~some] = _fit_network(numbers[some], ends[some]).log_odds(numbers[~some])
     is_sparse = _of_little_change(rows)
     for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
         print(f"lives not seen, by fold, in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
@@ -219,11 +219,6 @@ def _fit_network(numbers: Floats, ends: NDArray[np.bool_]) -> Network:
         np.concatenate(parts, axis=-1).astype(np.float32) for parts in (hidden, hidden_offset, output)
     )
     return Network(hiddens, hidden_offsets, outputs, offset)
-
-
-def _by_network(network: Network, numbers: Floats) -> Floats:
-    units = np.maximum(numbers @ network.hidden + network.hidden_offset, 0.0)
-    return np.asarray(units @ network.output + network.offset, np.float64)
 
 
 def _of_little_change(rows: Sequence[Row]) -> NDArray[np.bool_]:

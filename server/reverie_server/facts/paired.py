@@ -87,18 +87,19 @@ class _Earlier:
     facts: Sequence[OpenFact] = ()
     statement: Unread | None = None
 
-    def ended_by(self, change: ChangeSentence, *, is_likely: bool) -> tuple[OpenFact, Unread | None] | None:
-        """What of it a sentence ends that the model says ends it: of its facts the one of whose kind the new value is,
-        else the whole, where facts were read only if that `is_likely`. "My sister's landlord raised her rent" is not of
-        one's own."""
+    def ended_by(self, change: ChangeSentence, *, is_likely: bool) -> tuple[OpenFact, Unread | None, str] | None:
+        """What of it a sentence ends that the model says ends it, and the cue: of its facts the one of whose kind the
+        new value is, else the whole, where facts were read only if that `is_likely`. "My sister's landlord raised her
+        rent" is not of one's own."""
+        cue = LIKELY if is_likely else GUESSED
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
-            return max(able, key=lambda fact: has_value(change, fact)), None
+            return max(able, key=lambda fact: has_value(change, fact)), None, cue
         if self.facts and not is_likely:
             return None
         if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
             return None
-        return self.statement.as_fact_of_meaning(change), self.statement
+        return self.statement.as_fact_of_meaning(change), self.statement, cue
 
 
 @dataclass(slots=True)
@@ -133,7 +134,7 @@ class PairedChanges:
                 break
             is_likely = log_odds[index] >= self.model.likely
             if (found := earlier[int(index)].ended_by(change, is_likely=is_likely)) is not None:
-                return *found, LIKELY if is_likely else GUESSED
+                return found
         return None
 
     async def overtaken(
@@ -160,7 +161,7 @@ class PairedChanges:
                 continue
             is_likely = log_odds >= self.model.likely
             if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, is_likely=is_likely)) is not None:
-                best = (log_odds, newer, as_change, *ended, LIKELY if is_likely else GUESSED)
+                best = (log_odds, newer, as_change, *ended)
         return None if best is None else best[1:]
 
     async def _log_odds_of_late(self, late: EarlierSentence, newer: Unread) -> tuple[float, ChangeSentence | None]:

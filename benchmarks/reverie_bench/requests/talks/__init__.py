@@ -76,9 +76,9 @@ def _talk(lines: list[str], language: str) -> Talk:
         if role == "user":
             marked += [(mark["tag"].strip(), mark["text"]) for mark in _MARKED.finditer(text)]
             others += _unmarked(text)
-    asked = {number for tag, _ in marked if tag.startswith("ask") for number in tag.split()[1:]}
-    meant = tuple(text.strip(_EDGES) for tag, text in marked if tag in asked)
-    others += [text.strip(_EDGES) for tag, text in marked if tag == "none" or (tag.isdigit() and tag not in asked)]
+    numbers = {number for tag, _ in marked if tag.startswith("ask") for number in tag.split()[1:]}
+    meant = tuple(text.strip(_EDGES) for tag, text in marked if tag in numbers)
+    others += [text.strip(_EDGES) for tag, text in marked if tag == "none" or (tag.isdigit() and tag not in numbers)]
     return Talk(name, language, about, tuple(messages), meant, tuple(others))
 
 

@@ -24,11 +24,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", required=True)
     parser.add_argument("--held", action="store_true")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
-    with httpx.Client(base_url=f"{given.url}/api/v1", timeout=120) as client:
+    with httpx.Client(base_url=f"{arguments.url}/api/v1", timeout=120) as client:
         for talk in talks():
-            if talk.is_held != given.held:
+            if talk.is_held != arguments.held:
                 continue
             kept = _kept(client, talk)
             left = [text for text in talk.meant if text in kept]
@@ -37,7 +37,7 @@ def main() -> None:
             counts[talk.language, "forgotten"] += len(talk.meant) - len(left)
             counts[talk.language, "others"] += len(talk.others)
             counts[talk.language, "gone"] += len(gone)
-            if (left or gone) and not given.held:
+            if (left or gone) and not arguments.held:
                 print(f"{talk.name} {talk.about}: left {left}, gone {gone}")
     for language in LANGUAGES:
         of_language = {name: count for (each, name), count in counts.items() if each == language}
@@ -50,9 +50,9 @@ def _kept(client: httpx.Client, talk: Talk) -> str:
     client.put(agent, json={"settings": {"language": talk.language}}).raise_for_status()
     for number, message in enumerate(talk.messages):
         at = _BEGIN + timedelta(days=message.day, minutes=number)
-        said = {"role": message.role, "content": message.text, "at": at.isoformat()}
+        body = {"role": message.role, "content": message.text, "at": at.isoformat()}
         path = f"{agent}/sessions/day-{message.day}/messages"
-        client.post(path, json={"owner_key": _OWNER, "messages": [said]}).raise_for_status()
+        client.post(path, json={"owner_key": _OWNER, "messages": [body]}).raise_for_status()
     kept = []
     for day in sorted({message.day for message in talk.messages}):
         page = client.get(f"{agent}/sessions/day-{day}/messages", params={"owner_key": _OWNER, "limit": 200})

@@ -73,9 +73,9 @@ class Network:
     output: NDArray[np.float32]
     offset: float
 
-    def log_odds(self, numbers: NDArray[np.float32]) -> float:
-        """Of some numbers, in the order of the rows of `hidden`."""
-        return float(np.maximum(numbers @ self.hidden + self.hidden_offset, 0.0) @ self.output) + self.offset
+    def log_odds(self, numbers: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Of each row of numbers, which are in the order of the rows of `hidden`."""
+        return np.asarray(np.maximum(numbers @ self.hidden + self.hidden_offset, 0.0) @ self.output + self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class PairModel:
 
     def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
         """Of a pair, by its features (`pair_features`) and the vectors of both sentences."""
-        return self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new))))
+        return float(self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new)))))
 
     def of_sum(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
         """The log-odds of a pair by the sum of all that speaks for it and against it."""

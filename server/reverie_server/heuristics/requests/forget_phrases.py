@@ -514,3 +514,26 @@ ADDRESSED = (
     r"|could we (?:please )?(?:drop|lose|delete|remove|erase) (?:the|my|our|that) ([\w' -]{2,40}?) (?:from|out of) (?:your |the )?(?:memory|notes|records?)"
     r"|olv[ií]date (?:de |del )(?:el |la |los |las |mi |mis )?([^,;:.!?]{2,40}?), que no (?:tendr[ií]a|ten[ií]a|deb[ií]a|deber[ií]a|deb[ií])(?!\w)"
 )
+# "Everything I ever told you about Raymond, I'd like it gone": all that was told of him.
+EVERYTHING = (
+    r"(?<!\w)(?:everything|anything|whatever|all)(?: that)? (?:i|you|we)(?:'ve| have|'d)?(?: [\w']+){0,6}? (?:about|regarding|concerning) "
+    r"([^,;:.!?]{2,40}?)(?=[,;:.!?]|$| (?:can|should|must|has|needs|please|is|was)(?!\w))"
+    r"|(?<!\w)alles,? was (?:ich|du)(?: \w+){0,4}? (?:über|uber|zu|von|vom) ([^,;:.!?]{2,40}?) (?:erzählt|gesagt|geschrieben|erwähnt|verraten|weißt|hast|hab|habe)(?!\w)"
+    r"|(?<!\w)todo lo que(?: \w+){1,4}? (?:de|del|sobre|acerca de) ([^,;:.!?]{2,40}?)(?=[,;:.!?]|$)"
+    r"|(?:凡是|所有|全部|一切)[^，。,.!！?？]{0,10}?(?:关于|[提说讲聊]过的)([^，。,.!！?？]{1,12}?)的(?:事|话|一切|内容)"
+)
+WANTED_GONE = r"(?<!\w)(?:like|want|need|prefer) (?:it|that|this|them|all(?: of (?:it|that|this))?)(?: all)? (?:gone|removed|deleted|erased|wiped|forgotten)(?!\w)"
+PRONOUN = r"(?:it|this|that|him|her|them|me|us|you|ihn|ihm|ihr|sie|es|uns|mich|mir|dir|ella|él|ellos|ellas|eso|esto|ello|mí|nosotros|[他她它我]们?|这|那)(?!\w)"
+# What stands for the memory, of which a sentence says that what was said is not for it.
+NOT_FOR_STORE = (
+    r"(?<!\w)(?:that|this|it)(?:'s| is|'s really| really is)?(?: \w+)? not (?:really |exactly |something |anything |one |a thing )*for (?:your|the) (?:note|record|file|diary|log|memory)\w*"
+    r"|(?<!\w)(?:that|this|it) (?:doesn't|does not|needn't|shouldn't|mustn't|doesn't need to|doesn't have to) (?:belong|go)(?: \w+)? (?:in|into) (?:your|the) (?:note|record|file|diary|log|memory)\w*"
+    r"|(?<!\w)(?:das|dies|sowas|so was|so etwas) (?:gehört|muss|soll|sollte|braucht|darf)(?: \w+){0,3}? nicht (?:in|auf) (?:deine|dein|deinen|die|das) (?:unterlagen|notiz|akte|heft|liste|gedächtnis|aufzeichnung|speicher|buch)\w*"
+    r"|(?<!\w)(?:eso|esto|ello)(?:,? \w+){0,2},? no (?:es|va|vale|está)(?: \w+){0,4}? (?:para|a|en) (?:que \w+ (?:a|en) )?(?:tus?|la|los|las) (?:apunte|nota|libreta|cuaderno|memoria|registro|archivo)\w*"
+    r"|[这那][^，。,.!！?？]{0,6}(?:不好|不要|别|不用|不能|不必|不该|不宜)(?:写|记|存|放|留)[进到在]?(?:你的?)?[^，。,.!！?？]{0,4}(?:本本|本子|笔记|记录|记忆|备忘|档案)"
+)
+# A whole message that is no more than the order.
+BARE = (
+    r"(?:bitte )?(?:wieder )?(?:löschen|lösch(?:e)?|vergessen|weg damit|raus damit)(?: bitte)?|(?:please )?(?:delete|erase|wipe|scrub)(?: please)?"
+    r"|(?:por favor,? )?(?:borrar|b[oó]rra(?:lo|la)|borrado|elimin(?:ar|ado)|elim[ií]nal[oa]|fuera(?: con)?(?: eso)?)(?:,? por favor)?|[请快]?(?:删掉|删除|删了|忘掉)[吧啊]?"
+)

@@ -168,6 +168,9 @@ _MORE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _TOLD, _UNWANTED = re.compile(forget_phrases.TOLD), re.compile(forget_phrases.UNWANTED)
 _ADDRESSED = re.compile(forget_phrases.ADDRESSED)
+_EVERYTHING, _WANTED_GONE = re.compile(forget_phrases.EVERYTHING), re.compile(forget_phrases.WANTED_GONE)
+_PRONOUN, _NOT_FOR_STORE = re.compile(forget_phrases.PRONOUN), re.compile(forget_phrases.NOT_FOR_STORE)
+_BARE = re.compile(forget_phrases.BARE)
 _FEWEST_TOPIC_CHARS = 2
 # "Das mit dem Urlaub kann ich streichen" asks nobody.
 _TOLD_OF_ONESELF = re.compile(
@@ -288,33 +291,6 @@ _OFFERS_TO_TELL = re.compile(
     r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
     r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
 )
-# "Everything I ever told you about Raymond, I'd like it gone": all that was told of him.
-_EVERYTHING = re.compile(
-    r"(?<!\w)(?:everything|anything|whatever|all)(?: that)? (?:i|you|we)(?:'ve| have|'d)?(?: [\w']+){0,6}? (?:about|regarding|concerning) "
-    r"(?P<en>[^,;:.!?]{2,40}?)(?=[,;:.!?]|$| (?:can|should|must|has|needs|please|is|was)(?!\w))"
-    r"|(?<!\w)alles,? was (?:ich|du)(?: \w+){0,4}? (?:über|uber|zu|von|vom) (?P<de>[^,;:.!?]{2,40}?) (?:erzählt|gesagt|geschrieben|erwähnt|verraten|weißt|hast|hab|habe)(?!\w)"
-    r"|(?<!\w)todo lo que(?: \w+){1,4}? (?:de|del|sobre|acerca de) (?P<es>[^,;:.!?]{2,40}?)(?=[,;:.!?]|$)"
-    r"|(?:凡是|所有|全部|一切)[^，。,.!！?？]{0,10}?(?:关于|[提说讲聊]过的)(?P<zh>[^，。,.!！?？]{1,12}?)的(?:事|话|一切|内容)"
-)
-_WANTED_GONE = re.compile(
-    r"(?<!\w)(?:like|want|need|prefer) (?:it|that|this|them|all(?: of (?:it|that|this))?)(?: all)? (?:gone|removed|deleted|erased|wiped|forgotten)(?!\w)"
-)
-_PRONOUN = re.compile(
-    r"(?:it|this|that|him|her|them|me|us|you|ihn|ihm|ihr|sie|es|uns|mich|mir|dir|ella|él|ellos|ellas|eso|esto|ello|mí|nosotros|[他她它我]们?|这|那)(?!\w)"
-)
-# What stands for the memory, of which a sentence says that what was said is not for it.
-_NOT_FOR_STORE = re.compile(
-    r"(?<!\w)(?:that|this|it)(?:'s| is|'s really| really is)?(?: \w+)? not (?:really |exactly |something |anything |one |a thing )*for (?:your|the) (?:note|record|file|diary|log|memory)\w*"
-    r"|(?<!\w)(?:that|this|it) (?:doesn't|does not|needn't|shouldn't|mustn't|doesn't need to|doesn't have to) (?:belong|go)(?: \w+)? (?:in|into) (?:your|the) (?:note|record|file|diary|log|memory)\w*"
-    r"|(?<!\w)(?:das|dies|sowas|so was|so etwas) (?:gehört|muss|soll|sollte|braucht|darf)(?: \w+){0,3}? nicht (?:in|auf) (?:deine|dein|deinen|die|das) (?:unterlagen|notiz|akte|heft|liste|gedächtnis|aufzeichnung|speicher|buch)\w*"
-    r"|(?<!\w)(?:eso|esto|ello)(?:,? \w+){0,2},? no (?:es|va|vale|está)(?: \w+){0,4}? (?:para|a|en) (?:que \w+ (?:a|en) )?(?:tus?|la|los|las) (?:apunte|nota|libreta|cuaderno|memoria|registro|archivo)\w*"
-    r"|[这那][^，。,.!！?？]{0,6}(?:不好|不要|别|不用|不能|不必|不该|不宜)(?:写|记|存|放|留)[进到在]?(?:你的?)?[^，。,.!！?？]{0,4}(?:本本|本子|笔记|记录|记忆|备忘|档案)"
-)
-# A whole message that is no more than the order.
-_BARE = re.compile(
-    r"(?:bitte )?(?:wieder )?(?:löschen|lösch(?:e)?|vergessen|weg damit|raus damit)(?: bitte)?|(?:please )?(?:delete|erase|wipe|scrub)(?: please)?"
-    r"|(?:por favor,? )?(?:borrar|b[oó]rra(?:lo|la)|borrado|elimin(?:ar|ado)|elim[ií]nal[oa]|fuera(?: con)?(?: eso)?)(?:,? por favor)?|[请快]?(?:删掉|删除|删了|忘掉)[吧啊]?"
-)
 _BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
 
 
@@ -337,9 +313,13 @@ def forget_requests(message: str) -> list[ForgetRequest]:
 
 
 def everything_about(sentence: str) -> str:
-    """Of whom or what a sentence speaks as of all that was told about them, folded; "" where of nobody by name."""
-    found = _EVERYTHING.search(_plain(sentence))
-    topic = "" if found is None else next(part for part in found.groups() if part is not None).strip()
+    """Of whom or what a sentence speaks as of all that was told about them, folded; "" where by no name, or of a part of
+    a text."""
+    text = _plain(sentence)
+    found = _EVERYTHING.search(text)
+    if found is None or _PART_OF_ANOTHER.search(text) is not None:
+        return ""
+    topic = next(part for part in found.groups() if part is not None).strip()
     return "" if _PRONOUN.match(topic) else topic
 
 
