@@ -2,7 +2,7 @@
 
 A talk begins with `== NAME what it is`. `{1|…}` is to be forgotten, and `{ask 1|…}` asks for it (`{ask next 1|…}`
 where it is said after); `{none|…}` only sounds so. `--- 3 days later` begins another conversation. The rest stays.
-Their writer knew none of the rules. Talks of one number may have the same scene in two languages: all of a number are
+Their writers knew none of the rules. Talks of one number may have the same scene in two languages: all of a number are
 held back, or none.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,10 @@ _LATER = re.compile(r"--- (\d+) (days?|weeks?|months?) later")
 _DAYS = {"d": 1, "w": 7, "m": 30}
 _MARKED = re.compile(r"\{(?P<tag>[^|{}]+)\|(?P<text>[^{}]*)\}")
 _EDGES = " \t.,;:!?…。，；：！？\"'¡¿–—-"
+# Half of the first talks and all long ones are held back; what came between is to learn from.
+_FIRST_TALKS, LONG_TALKS = 300, 900
+# A sentence has a mark that covers so much of it, or of which it covers so much.
+_SHARE_OF_SENTENCE, _SHARE_OF_MARK = 0.5, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,25 @@ class TalkMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence of the user, in which message of the talk, and its marks."""
+
+    text: str
+    message: int
+    marks: tuple[str, ...]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks to forget something."""
+        return any(mark.startswith("ask") for mark in self.marks)
+
+    @property
+    def means(self) -> frozenset[str]:
+        """The numbers of what it asks to forget."""
+        return frozenset(each for mark in self.marks if mark.startswith("ask") for each in mark.split()[1:]) - {"next"}
+
+
+@dataclass(frozen=True, slots=True)
 class Talk:
     """A talk: `meant` is what is to be gone at its end, `others` what a user says that is to stay."""
 
@@ -40,13 +62,20 @@ class Talk:
     language: str
     about: str
     messages: tuple[TalkMessage, ...]
+    said: tuple[Said, ...]
     meant: tuple[str, ...]
     others: tuple[str, ...]
 
     @property
+    def number(self) -> int:
+        """That of its name."""
+        return int(self.name.split("-")[1])
+
+    @property
     def is_held(self) -> bool:
-        """Whether no rule is chosen by it."""
-        return zlib.crc32(f"talk {self.name.split('-')[1]}".encode()) % 2 == 0
+        """Whether nothing is chosen by it."""
+        is_half = zlib.crc32(f"talk {self.number}".encode()) % 2 == 0
+        return self.number >= LONG_TALKS or (self.number < _FIRST_TALKS and is_half)
 
 
 def talks() -> list[Talk]:
@@ -55,7 +84,8 @@ def talks() -> list[Talk]:
     return [
         _talk(part.strip().splitlines(), language)
         for language in LANGUAGES
-        for part in ("\n" + (folder / f"{language}.txt").read_text(encoding="utf-8")).split("\n== ")[1:]
+        for file in sorted(folder.glob(f"{language}*.txt"))
+        for part in ("\n" + file.read_text(encoding="utf-8")).split("\n== ")[1:]
     ]
 
 
@@ -63,6 +93,7 @@ def _talk(lines: list[str], language: str) -> Talk:
     name, _, about = lines[0].partition(" ")
     day = 0
     messages: list[TalkMessage] = []
+    said: list[Said] = []
     marked: list[tuple[str, str]] = []
     others: list[str] = []
     for line in filter(str.strip, lines[1:]):
@@ -75,15 +106,34 @@ def _talk(lines: list[str], language: str) -> Talk:
         messages.append(TalkMessage(role, _MARKED.sub(lambda mark: mark["text"], text).strip(), day))
         if role == "user":
             marked += [(mark["tag"].strip(), mark["text"]) for mark in _MARKED.finditer(text)]
-            others += _unmarked(text)
+            sentences = _said(text.strip(), len(messages) - 1)
+            said += [sentence for sentence, _ in sentences]
+            # A clause beside what is meant may go with it.
+            others += [sentence.text.strip(_EDGES) for sentence, is_touched in sentences if not is_touched]
     numbers = {number for tag, _ in marked if tag.startswith("ask") for number in tag.split()[1:]}
     meant = tuple(text.strip(_EDGES) for tag, text in marked if tag in numbers)
     others += [text.strip(_EDGES) for tag, text in marked if tag == "none" or (tag.isdigit() and tag not in numbers)]
-    return Talk(name, language, about, tuple(messages), meant, tuple(others))
+    return Talk(name, language, about, tuple(messages), tuple(said), meant, tuple(filter(None, others)))
 
 
-def _unmarked(text: str) -> Iterator[str]:
-    """The sentences of a message that have no mark at all: a clause beside what is meant may go with it."""
-    for sentence in statements(_MARKED.sub(lambda mark: "\0" + mark["text"].replace(" ", "\0"), text)):
-        if "\0" not in sentence and (plain := sentence.strip(_EDGES)):
-            yield plain
+def _said(text: str, message: int) -> list[tuple[Said, bool]]:
+    """The sentences of a message, each with whether any mark touches it."""
+    plain, spans, last = "", list[tuple[int, int, str]](), 0
+    for mark in _MARKED.finditer(text):
+        plain += text[last : mark.start()]
+        spans.append((len(plain), len(plain) + len(mark["text"]), mark["tag"].strip()))
+        plain += mark["text"]
+        last = mark.end()
+    plain += text[last:]
+    found, at = [], 0
+    for sentence in statements(plain):
+        start = max(plain.find(sentence, at), at)
+        end = at = start + len(sentence)
+        shared = [(min(stop, end) - max(begin, start), stop - begin, tag) for begin, stop, tag in spans]
+        marks = tuple(
+            tag
+            for both, of_mark, tag in shared
+            if both > 0 and (both >= _SHARE_OF_MARK * of_mark or both >= _SHARE_OF_SENTENCE * (end - start))
+        )
+        found.append((Said(sentence, message, marks), any(both > 0 for both, *_ in shared)))
+    return found
