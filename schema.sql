@@ -111,7 +111,8 @@ CREATE TABLE IF NOT EXISTS slice_nearness (
 -- made of it, `extracted_through` up to where what it says was taken into the owner's files, `extraction_seen_through` up to
 -- where it was found to be too little for that until more is said, `facts_through` up to where facts were read in it
 -- without a model, `facts_asked_through` up to where the model was asked for them, which has failed `facts_attempts` times
--- since, and is asked again at `facts_retry_at`. The owner is null for a conversation of the team; the slice is the one its messages are found in.
+-- since, and is asked again at `facts_retry_at`. `forgets_after` is the message that asks to forget what is said next (0:
+-- none). The owner is null for a conversation of the team; the slice is the one its messages are found in.
 CREATE TABLE IF NOT EXISTS sessions (
     tenant_id         text COLLATE "C" NOT NULL,
     session_key       bigint GENERATED ALWAYS AS IDENTITY,
@@ -137,6 +138,7 @@ CREATE TABLE IF NOT EXISTS sessions (
     facts_asked_through integer NOT NULL DEFAULT 0,
     facts_attempts    integer NOT NULL DEFAULT 0,
     facts_retry_at    timestamptz,
+    forgets_after     integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, session_key),
     UNIQUE (tenant_id, session_key, slice_id),
     UNIQUE NULLS NOT DISTINCT (tenant_id, agent_id, session_id, owner_key),

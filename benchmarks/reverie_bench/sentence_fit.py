@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from reverie_bench.recall import logistic
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_indexer.embed.local import LocalEmbedder, load_local
+from reverie_indexer.embed.protocol import Role
 from reverie_server.heuristics.sentence_model import BUCKETS, features, packed
 
 SEED = 20261125
@@ -107,17 +108,17 @@ async def vectors_of(texts: Sequence[str]) -> dict[str, Floats]:
     return {name: await vectors_by(name, texts) for name in BUILT_IN}
 
 
-async def vectors_by(name: str, texts: Sequence[str]) -> Floats:
-    """The rows of texts, as queries, by a built-in model."""
+async def vectors_by(name: str, texts: Sequence[str], role: Role = "query") -> Floats:
+    """The rows of texts, as queries unless said, by a built-in model."""
     with tempfile.TemporaryDirectory() as directory:
         embedder = load_local(Path(directory), BUILT_IN[name])
-        vectors = await _embedded(embedder, texts)
+        vectors = await _embedded(embedder, texts, role)
         await embedder.aclose()
     return vectors
 
 
-async def _embedded(embedder: LocalEmbedder, texts: Sequence[str]) -> Floats:
-    vectors = await embedder.embed(list(texts), "query")
+async def _embedded(embedder: LocalEmbedder, texts: Sequence[str], role: Role) -> Floats:
+    vectors = await embedder.embed(list(texts), role)
     return np.stack([np.asarray(vector, np.float64) for vector in vectors])
 
 

@@ -226,23 +226,6 @@ async def test_an_answer_that_repeats_it_forgets_it_too(wren: Any, client: httpx
     assert "messages" in leftovers(conninfo, "opening hours")
 
 
-ASKED = [
-    (
-        "My locker opens with quince.",
-        "hm, I'd sleep better if that left no trace with you",
-        "I won't keep it. Anything else?",
-    ),
-    ("My locker opens with quince.", "let that one evaporate, would you", "It's forgotten."),
-    ("Mein Spind geht mit quince auf.", "hätte für mich bleiben sollen, lass es verpuffen", "Wird nirgends notiert."),
-    (
-        "Mi taquilla abre con quince.",
-        "ni lo tenía que haber escrito, que se lo lleve el viento",
-        "De acuerdo. No queda.",
-    ),
-    ("我的柜子密码是quince。", "这话你听过就算了，别往心里去", "好，当作没有。"),
-]
-
-
 async def said_and_answered(
     wren: Any, client: httpx.AsyncClient, told: str, asked: str, answer: str
 ) -> list[list[str]]:
@@ -263,20 +246,9 @@ async def said_and_answered(
     return receipts
 
 
-@pytest.mark.parametrize(("told", "asked", "answer"), ASKED)
-async def test_what_an_assistant_promises_to_forget_is_forgotten(
-    wren: Any, client: httpx.AsyncClient, conninfo: str, told: str, asked: str, answer: str
-) -> None:
-    together, apart = await said_and_answered(wren, client, told, asked, answer)
-    assert (len(together), len(apart)) == (1, 1)
-    assert leftovers(conninfo, "quince") == []
-
-
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ("let that one evaporate, would you", "Shall I forget it?"),
-        ("let that one evaporate, would you", "I will never forget that!"),
         ("do you store my locker code?", "No, I don't keep it."),
         ("move the file report.txt to the bin", "Deleted."),
         ("please delete that photo of it", "Deleted."),

@@ -12,7 +12,9 @@ from reverie_server.forgetting import said
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     confidences,
+    forget_kinds,
     forget_requests,
+    forget_targets,
     likely_requests,
     request_model,
     requested_lines,
@@ -29,6 +31,24 @@ def _forgetting(text: str) -> object:
     return likely_requests.forgetting_asked([text], likely_requests.LikelyRequest(text, 0, (text,)), "english")
 
 
+def _asking(text: str) -> forget_requests.ForgetRequest:
+    return forget_requests.ForgetRequest("told", text, "", (text,), (text,))
+
+
+def _heard(text: str) -> list[forget_targets.Heard]:
+    """Many statements, and a long one."""
+    said = forget_targets.HeardMessage([text, f"{text} again"])
+    return forget_targets.heard_of(said, 0, [forget_targets.HeardMessage(text.split("\n"))], text.split(" "))
+
+
+def _vectors(text: str) -> forget_targets.Vectors:
+    return forget_targets.Vectors(_E5, _NOTHING, _NOTHING, {text: _NOTHING})
+
+
+def _features(text: str, vectors: forget_targets.Vectors) -> object:
+    return forget_targets.features(_asking(text), _heard(text), "english", vectors, _NOTHING)
+
+
 def _requested(text: str) -> object:
     message = Message(1, "user", text, _AT, 1)
     return requested_lines.requests_of([message], frozenset(statements(text)))
@@ -42,11 +62,18 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
     "reverie_server.heuristics.requests.confidences.is_of_another_day": confidences.is_of_another_day,
     "reverie_server.heuristics.requests.confidences.last_matter": lambda text: confidences.last_matter([text, text]),
-    "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
-    "reverie_server.forgetting.said.with_what_goes_on": lambda text: said.with_what_goes_on([text], [[text, text]]),
-    "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
-    "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
+    "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
+    "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
+    "reverie_server.forgetting.said.may_confirm": said.may_confirm,
+    "reverie_server.heuristics.requests.forget_kinds.opening": forget_kinds.opening,
+    "reverie_server.heuristics.requests.forget_kinds.odds": lambda text: forget_kinds.odds("private", text, None, ""),
+    "reverie_server.heuristics.requests.forget_targets.features": lambda text: _features(text, _vectors(text)),
+    "reverie_server.heuristics.requests.forget_targets.log_odds": lambda text: forget_targets.log_odds(
+        _asking(text), _heard(text), "english", None
+    ),
+    "reverie_server.heuristics.requests.forget_targets.heard_of": _heard,
+    "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
     "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
         "forget", [text]
     ),
@@ -83,6 +110,10 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.is_han": "a word",
     "reverie_server.heuristics.requests.request_model.is_of_request": "a word",
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
+    "reverie_server.heuristics.requests.forget_targets.knows": "a model's name",
+    "reverie_server.heuristics.requests.forget_targets.among": "numbers",
+    "reverie_server.heuristics.requests.forget_targets.Trees.log_odds": "numbers",
+    "reverie_server.heuristics.requests.forget_kinds.asks": "a model's name",
     "reverie_server.heuristics.sentence_model.packed": "weights",
     "reverie_server.heuristics.sentence_model.read_model": "our own file",
     "reverie_server.heuristics.sentence_model.SentenceModel.knows": "a model's name",

@@ -98,7 +98,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.last_statement": lambda text: forget_requests.last_statement(
         statement_spans.statements(text)
     ),
-    "reverie_server.forgetting.said.is_about": lambda text: said.is_about(text, text[:80], "english"),
     "reverie_server.forgetting.said.echoes": lambda text: said.echoes(
         ["Ada likes tea."], [Message(1, "assistant", text, NOW, 1)], "english"
     ),

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.forgetting.said import named_by
 from reverie_server.forgetting.selection import having
 from reverie_server.heuristics import sentence_model
 from reverie_server.heuristics.requests import request_model
@@ -91,13 +90,6 @@ def test_what_is_put_in_the_place_of_another_is_not_forgotten() -> None:
 )
 def test_what_asks_for_the_contrary_is_not_looked_at(sentence: str) -> None:
     assert likely_requests("forget", [sentence]) == []
-
-
-def test_of_what_was_said_the_texts_are_meant_that_have_most_of_the_words_that_any_has() -> None:
-    texts = ["Toby called me", "it is time to go", "Toby and I had a good time", "I bought milk"]
-    assert named_by("bring Toby time", texts, "english") == ["Toby called me", "it is time to go", texts[2]]
-    assert named_by("Toby", texts, "english") == [texts[0], texts[2]]
-    assert named_by("divorce", texts, "english") == []
 
 
 def test_words_of_a_request_are_no_topic() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.memorable import memorable_of
-from reverie_server.heuristics.requests.promises import promises_to_forget, promises_to_remember
+from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.sessions.model import Message
 
@@ -60,46 +60,6 @@ def test_a_promise(answer: str) -> None:
 )
 def test_no_promise(answer: str) -> None:
     assert not promises_to_remember(answer)
-
-
-@pytest.mark.parametrize(
-    ("answer", "promised"),
-    [
-        ("It's forgotten. Do you want something to help you sleep?", True),
-        ("Understood, I will not keep it.", True),
-        ("Of course, that won't be stored.", True),
-        ("Das bleibt hier und wird nicht notiert.", True),
-        ("In Ordnung, das speichere ich nicht.", True),
-        ("Das hast du nie gesagt.", True),
-        ("De acuerdo. No queda.", True),
-        ("Entendido, no lo guardo.", True),
-        ("Listo, como si no me lo hubieras dicho.", True),
-        ("好，當作沒有。", True),
-        ("好的，我不会记住这件事。", True),
-        ("I've removed that.", False),
-        ("Ist gestrichen.", False),
-        ("Das ist schon weg.", False),
-        ("Hecho, borrado.", False),
-        ("Listo, no va.", False),
-        ("丟掉了，祝他早日康復。", False),
-        ("Of course.", False),
-        ("Gone fishing? Lovely.", False),
-        ("I won't keep you long.", False),
-        ("I will not forget it.", False),
-        ("Did I delete it?", False),
-        ("Das vergesse ich nicht.", False),
-        ("Weg von hier!", False),
-        ("No lo olvidaré.", False),
-        ("Listo, no va a llover.", False),
-        ("No guardes rencor.", False),
-        ("我不会忘的。", False),
-        ("忘了带伞？", False),
-        ("丢三落四", False),
-        ("", False),
-    ],
-)
-def test_a_promise_to_forget(answer: str, promised: bool) -> None:
-    assert promises_to_forget(answer) is promised
 
 
 def test_what_is_promised_is_remembered_and_nothing_before_it() -> None:

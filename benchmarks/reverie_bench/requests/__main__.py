@@ -1,5 +1,5 @@
 """Fits the models of requests, and shows what they find in messages that they were not fitted to:
-`python -m reverie_bench.requests`.
+`python -m reverie_bench.requests` (needs `reverie[models]`).
 
 `remember`, `forget`, `neither` and `ordinary` are sentences by language; `unseen` are whole messages, written by
 somebody who knew neither those nor the patterns, and nothing is fitted to them. All were written for this project.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tomllib
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_bench.requests.talks import talks
+from reverie_bench.requests.talks.cases import ordinary_lines
+from reverie_bench.requests.talks.fit import fit_talks
 from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.extract import asks_to_remember
@@ -44,7 +48,12 @@ async def main() -> None:
     """Write the models beside the module that reads them, and print what they find."""
     texts, kinds = _sentences()
     vectors = await vectors_of(texts)
-    folds = np.random.default_rng(SEED).integers(0, _FOLDS, len(texts))
+    # What is said in one talk is in one fold.
+    of_talks = {
+        said.text: zlib.crc32(f"fold {talk.number}".encode()) % _FOLDS for talk in talks() for said in talk.said
+    }
+    by_chance = np.random.default_rng(SEED).integers(0, _FOLDS, len(texts))
+    folds = np.array([of_talks.get(text, fold) for text, fold in zip(texts, by_chance.tolist(), strict=True)])
     fitted: dict[str, FittedKind] = {}
     for kind in KINDS:
         asks = np.array([each == kind for each in kinds], np.float64)
@@ -52,6 +61,8 @@ async def main() -> None:
         fitted[kind].words["own_words"] = _own_words(texts, asks)
     MODEL_FILE.write_text(json.dumps(file_of(fitted), ensure_ascii=False) + "\n")
     await _show()
+    odds = {**fitted["forget"].by_meaning, "": fitted["forget"].by_words}
+    await fit_talks({name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
 
 
 def _sentences() -> tuple[list[str], list[str]]:
@@ -60,6 +71,10 @@ def _sentences() -> tuple[list[str], list[str]]:
     for name in ("ordinary", "neither", *KINDS):
         table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
         found.update((text, name if name in KINDS else "neither") for texts in table.values() for text in texts)
+    found |= dict.fromkeys(ordinary_lines(fitted=True), "neither")
+    for talk in talks():
+        if not talk.is_held:
+            found |= {said.text: "forget" if said.asks else "neither" for said in talk.said}
     found = {**{text: "neither" for label in _OF_RELEVANCE for text in labelled_messages(label)}, **found}
     return list(found), list(found.values())
 
@@ -67,16 +82,20 @@ def _sentences() -> tuple[list[str], list[str]]:
 def _own_words(texts: Sequence[str], asks: Floats) -> list[str]:
     """The words that do not say what a request is about: common in such requests and seldom elsewhere, or everywhere.
 
-    Of Chinese characters only the former: a common one may be part of any word.
+    Of Chinese characters only the former: a common one may be part of any word. Talks and ordinary lines, which are
+    about something, say nothing of it.
     """
-    counts = Counter[str](), Counter[str]()
+    lines = {*ordinary_lines(fitted=True), *(said.text for talk in talks() for said in talk.said)}
+    counts, totals = (Counter[str](), Counter[str]()), [0, 0]
     for text, is_asking in zip(texts, asks, strict=True):
-        counts[int(is_asking)].update(set(words_of(aligned(text))))
+        if text not in lines:
+            counts[int(is_asking)].update(set(words_of(aligned(text))))
+            totals[int(is_asking)] += 1
     others, asking = counts
     own = {
         word
         for word, count in asking.items()
-        if count >= _FEWEST and count / asks.sum() >= _TIMES_AS_OFTEN * others[word] / (len(asks) - asks.sum())
+        if count >= _FEWEST and count / totals[1] >= _TIMES_AS_OFTEN * others[word] / totals[0]
     }
     return sorted(own | {word for word, count in others.items() if count >= _COMMON and not is_han(word)})
 

@@ -10,7 +10,7 @@ from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
-from reverie_server.search.asking import asks_for
+from reverie_server.search.asking import asks_to_remember
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
@@ -22,7 +22,7 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message]) -> froz
     """The sentences of users that ask to remember something and that no pattern reads as a request."""
     of_user = [message for message in heard if message.role == "user"]
     likely = await isolated(_likely, of_user, chars=sum(len(message.content) for message in of_user))
-    return frozenset([each.sentence for each in likely if await asks_for(models, "remember", each) == "does"])
+    return frozenset([each.sentence for each in likely if await asks_to_remember(models, each)])
 
 
 def _likely(messages: Sequence[Message]) -> list[LikelyRequest]:

@@ -22,7 +22,7 @@ SET last_seq = last_seq + %(count)s, message_count = message_count + %(count)s, 
     updated_at = clock_timestamp()
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s
 RETURNING session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
-          compactions, compacted_through, completed_through, summary, created_at, updated_at;
+          compactions, compacted_through, completed_through, summary, created_at, updated_at, forgets_after;
 
 -- drop_superseded: the version before the present one of notes, where both are the log's and the present one goes on from it
 -- Else a day of many exchanges would be stored once for each; what a line says is in every version from its own on.

@@ -66,7 +66,8 @@ class Message:
 class Session:
     """A conversation. Messages up to `compacted_through` are compacted, and `summary` stands for them in prompts.
 
-    `tokens` and `message_count` are of all its messages.
+    `tokens` and `message_count` are of all its messages. After an append, `forgets_after` is the message that asks to
+    forget what is said next; 0 for none.
     """
 
     session_key: int
@@ -84,6 +85,7 @@ class Session:
     summary: str
     created_at: datetime
     updated_at: datetime
+    forgets_after: int = 0
 
     @property
     def channel(self) -> str:

@@ -18,7 +18,7 @@ from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, NotFound
 from reverie_indexer.index import transcript
-from reverie_indexer.index.slices import lock_slice
+from reverie_indexer.index.slices import lock_slice, own_slices
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.gate import Grant
@@ -172,6 +172,18 @@ class Sessions:
             appended = replace(appended, forgotten=forgotten)
             self.after_append(grant, session_place, appended.session)
         return appended
+
+    async def forget_after(self, place: Place, session: Session, seq: int) -> None:
+        """Note that the message `seq` of a session asks to forget what the user says next; 0 for none."""
+        async with self._database.tenant(place.tenant_id) as connection:
+            if await own_slices(connection, place):
+                params = {
+                    "tenant_id": place.tenant_id,
+                    "session_key": session.session_key,
+                    "slice_id": session.slice_id,
+                    "seq": seq,
+                }
+                await connection.execute(SQL["forget_after"], params)
 
     async def messages(
         self, principal: Principal, session: Session, *, after: int, limit: int, max_bytes: int | None = None

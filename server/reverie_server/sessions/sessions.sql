@@ -5,6 +5,10 @@ WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s
 RETURNING session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
           compactions, compacted_through, completed_through, summary, created_at, updated_at;
 
+-- forget_after: that the message `seq` asks to forget what is said next (0: none does)
+UPDATE sessions SET forgets_after = %(seq)s
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND slice_id = %(slice_id)s;
+
 -- messages: a page of a session's messages in order, after a number; it ends before it is over so many bytes, if given
 SELECT seq, role, content, at, tokens, message_id, extra FROM (
     SELECT seq, role, content, at, tokens, message_id, extra,

@@ -20,8 +20,9 @@ _LATER = re.compile(r"--- (\d+) (days?|weeks?|months?) later")
 _DAYS = {"d": 1, "w": 7, "m": 30}
 _MARKED = re.compile(r"\{(?P<tag>[^|{}]+)\|(?P<text>[^{}]*)\}")
 _EDGES = " \t.,;:!?…。，；：！？\"'¡¿–—-"
-# Half of the first talks and all long ones are held back; what came between is to learn from.
-_FIRST_TALKS, LONG_TALKS = 300, 900
+FIRST_TALKS = 300
+"""Up to this number half of the talks are held back."""
+_LONG_TALKS, _HELD_LONG_TALKS = 500, 900
 # A sentence has a mark that covers so much of it, or of which it covers so much.
 _SHARE_OF_SENTENCE, _SHARE_OF_MARK = 0.5, 0.4
 
@@ -75,7 +76,12 @@ class Talk:
     def is_held(self) -> bool:
         """Whether nothing is chosen by it."""
         is_half = zlib.crc32(f"talk {self.number}".encode()) % 2 == 0
-        return self.number >= LONG_TALKS or (self.number < _FIRST_TALKS and is_half)
+        return self.number >= _HELD_LONG_TALKS or (self.number < FIRST_TALKS and is_half)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it goes on for many days."""
+        return self.number >= _LONG_TALKS
 
 
 def talks() -> list[Talk]:

@@ -1,8 +1,8 @@
-"""What of the talks a server forgets: `python -m reverie_bench.requests.talks --url http://127.0.0.1:8077 [--held]`.
+"""What of the talks a server forgets: `python -m reverie_bench.requests.talks --url URL [--held] [--long]`.
 
-The server has to answer without keys. Each talk has an agent of its own, which is deleted after it. Printed are what
-was forgotten of what was meant, what went though it should have stayed, and the talks that went wrong, unless they are
-held back.
+Those that only serve to learn from are left out, unless `--long` asks for talks of ten days. The server has to answer
+without keys. Each talk has an agent of its own, which is deleted after it. Printed are what was forgotten of what was
+meant, what went though it should have stayed, and the talks that went wrong, unless they are held back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 
-from reverie_bench.requests.talks import LANGUAGES, Talk, talks
+from reverie_bench.requests.talks import FIRST_TALKS, LANGUAGES, Talk, talks
 
 _OWNER = "user:1"
 _BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -24,11 +24,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", required=True)
     parser.add_argument("--held", action="store_true")
+    parser.add_argument("--long", action="store_true")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
     with httpx.Client(base_url=f"{arguments.url}/api/v1", timeout=120) as client:
         for talk in talks():
-            if talk.is_held != arguments.held:
+            is_wanted = talk.is_long if arguments.long else talk.number < FIRST_TALKS
+            if talk.is_held != arguments.held or not is_wanted:
                 continue
             kept = _kept(client, talk)
             left = [text for text in talk.meant if text in kept]

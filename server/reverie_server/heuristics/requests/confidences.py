@@ -1,9 +1,5 @@
 # ruff: noqa: E501  # a pattern stands on one line
-"""What somebody says in confidence: where it is announced, and what of a talk a later request to forget is about. Pure.
-
-"This one's between us. I had a panic attack." is followed by an answer, a reply to it, and then by "wipe that from your
-memory": the reply is the nearest statement, and the confidence is what is meant.
-"""
+"""Words by which somebody says that what they tell is for nobody else, and what a request to forget is about. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +24,9 @@ _PRIVATE = re.compile(
     r"|秘密|保密|[你咱]俩知道|(?:别|不要)(?:跟|和|对|告诉)[^,，。!！?？]{0,6}(?:说|讲|人)|(?:只|就)(?:跟|和)你(?:一个人)?(?:说|讲)|听我说就(?:好|行)"
 )
 _TO_BE_TOLD = re.compile(
-    r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)|what (?:comes|follows)(?: now| next)?"
+    r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)|what (?:comes|follows)(?: now| next)?|(?:the|my) (?:next|following|coming) (?:thing|bit|line|part|message|sentence)"
     r"|was (?:jetzt|nun|gleich|als nächstes) kommt|(?:jetzt|nun|gleich) (?:kommt )?(?:was|etwas|mal was)|(?:was|wovon) ich dir (?:jetzt|gleich|nun)"
-    r"|(?:te |os |le )?voy a (?:contar|decir|confesar)(?:te|le|os)?|(?:ahora|ahí) va(?: una| algo)?)(?!\w)"
+    r"|(?:das|der) (?:nächste|folgende|kommende)|lo (?:próximo|siguiente) que|(?:te |os |le )?voy a (?:contar|decir|confesar)(?:te|le|os)?|(?:ahora|ahí) va(?: una| algo)?)(?!\w)"
     r"|接下来|下面|以下|[我]?(?:要|想)(?:跟|和|对)你(?:说|讲)"
 )
 _ANOTHER_DAY = re.compile(
@@ -85,9 +81,8 @@ def told_next(after: Sequence[str]) -> list[str]:
     return found
 
 
-def last_matter(sentences: Sequence[str]) -> tuple[list[str], bool]:
-    """The last statement of a message that is more than a remark, with what is remarked after it; whether there is one.
-    Else the last statement.
+def last_matter(sentences: Sequence[str]) -> list[str]:
+    """The last statement of a message that is more than a remark, with what is remarked after it; else the last one.
 
     "We have been seeing a counsellor since June. Today was really good. That's not for your notes."
     """
@@ -95,9 +90,9 @@ def last_matter(sentences: Sequence[str]) -> tuple[list[str], bool]:
     while stated := last_statement(left):
         taken = [*stated, *taken]
         if any(model().by_words("passing", each) < _SURELY_PASSING for each in stated):
-            return taken, True
+            return taken
         left = left[: left.index(stated[0])]
-    return last_statement(sentences), False
+    return last_statement(sentences)
 
 
 def confided(messages: Sequence[Sequence[str]]) -> list[str]:

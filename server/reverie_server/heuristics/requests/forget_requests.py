@@ -256,9 +256,8 @@ class ForgetRequest:
 
     `previous`: the statement before it; `next`: the statement after it; `message`: the whole message before it; `own`: the
     sentence itself; `topic`: what was said about `topic`; `nearby`: the same, just before; `told`: it was asked in
-    words that no pattern has, and `topic` are those that may name what (`has_content`: the sentence says more; unless
-    `is_certain`, only what they name is meant; `is_doubtful`: it may be no request at all, a person decides). `sentence` is the request as it stands, `before` and `after` are the
-    sentences of the message around it.
+    words that no pattern has, and `topic` are those that may name what (`has_content`: it says more). `sentence` is the request as it stands, `before`
+    and `after` are the sentences of the message around it. `chance` says how likely it is a request at all.
     """
 
     kind: str
@@ -267,8 +266,7 @@ class ForgetRequest:
     before: tuple[str, ...]
     after: tuple[str, ...]
     has_content: bool = False
-    is_certain: bool = True
-    is_doubtful: bool = False
+    chance: float = 1.0
 
     @property
     def is_about_what_follows(self) -> bool:

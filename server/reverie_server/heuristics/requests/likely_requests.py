@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern stands on one line
 """Sentences that may ask to remember or to forget in words that no pattern has, and what they are about. Pure.
 
 `request_model` says how likely a sentence asks. Its own words tell what it is about: those that speak for no request.
@@ -80,6 +81,20 @@ _REPLACES = re.compile(
     r"(?<!\w)(?:replac\w+|swap\w*|instead of|in place of|ersetz\w*|tausch\w*|an (?:die )?stelle"
     r"|statt (?:de[rsmn]|dies\w+)|sustitu\w+|reemplaz\w+|c[aá]mbia(?:l[oa]s?)?|en lugar de)(?!\w)|换掉|换成|替换|更新"
 )
+# What an assistant deletes for somebody is no memory: "delete the second paragraph", "remove that row from the table".
+_OF_A_TASK = re.compile(
+    r"(?<!\w)(?:delet|remov|eras|clear|wip|bin|trash|drop|cut|take|tak)(?:e|es|ed|ing)?(?: \w+){0,4}? (?:photo|picture|image|video|file|folder"
+    r"|paragraph|row|column|table|e-?mail|draft|slide|page|tab|branch|attachment|reminder|alarm|playlist|app|download|screenshot|comma|footnote)s?(?!\w)"
+    r"|(?<!\w)(?:lösch|entfern|streich|nimm|wirf)\w*(?: \w+){0,4}? (?:\w*foto|\w*bild|video|datei|ordner|absatz|zeile|spalte|tabelle|e-?mail|mail|entwurf|folie"
+    r"|seite|anhang|erinnerung an|wecker|playlist|app|fußnote|komma)(?:s|n|en|er|e)?(?!\w)"
+    r"|(?<!\w)(?:borr|elimin|quit|suprim|tach)\w*(?: \w+){0,4}? (?:fotos?|imagen(?:es)?|v[ií]deos?|archivos?|carpetas?|p[aá]rrafos?|filas?|columnas?|tablas?|correos?|borrador"
+    r"|diapositivas?|p[aá]ginas?|l[ií]neas?|adjuntos?|recordatorios?|alarmas?|app)(?!\w)"
+    r"|[删刪去]\S{0,8}(?:照片|图片|圖片|视频|影片|文件|檔案|文件夹|段落|第.段|那段|行|列|表格|邮件|郵件|草稿|幻灯片|页|附件|提醒|闹钟)"
+    r"|(?:照片|图片|圖片|视频|文件|檔案|段落|第.段|表格|邮件|郵件|草稿|附件|提醒|闹钟)\S{0,6}[删刪]"
+)
+_TOLD = re.compile(
+    r"(?<!\w)(?:told|said|mentioned|memory|notes|records|gesagt|erzählt|gedächtnis|notizen|dije|dicho|conté|memoria|notas)(?!\w)|[说說讲講]|记忆|記憶"
+)
 # What stands for something that was said just before.
 _POINTS = re.compile(
     r"(?<!\w)(?:that|this|it|those|das|dies\w*|es|eben|gerade|vorhin|letzte[ns]?|eso|esto|ese|esa|lo|la|últim[oa]|just)(?!\w)"
@@ -102,12 +117,17 @@ def likely_requests(kind: Kind, sentences: Sequence[str]) -> list[LikelyRequest]
     for number, sentence in enumerate(sentences):
         if len(sentence) > _MAX_SENTENCE_CHARS or asks_contrary(sentence):
             continue
-        if kind == "forget" and _REPLACES.search(aligned(sentence)):
+        if kind == "forget" and (_REPLACES.search(plain := aligned(sentence)) or _is_of_a_task(plain)):
             continue
         parts = tuple(part for part in parts_of(sentence) if _may_ask(kind, part))[:_MAX_PARTS]
         if parts:
             found.append(LikelyRequest(sentence, number, parts))
     return found[:_MAX_SENTENCES]
+
+
+def _is_of_a_task(plain: str) -> bool:
+    """Whether what is to be deleted is a thing of its own, and nothing that was told."""
+    return _OF_A_TASK.search(plain) is not None and _TOLD.search(plain) is None
 
 
 def _may_ask(kind: Kind, part: str) -> bool:

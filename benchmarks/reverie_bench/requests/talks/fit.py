@@ -1,0 +1,328 @@
+"""Makes what tells whether a request to forget is one, by its answer too, and what it means.
+
+From talks that are not held back. Printed is what is chosen in talks that nothing was fitted to: those of each fold by
+the others, then those held back by all.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+
+from reverie_bench.recall import logistic
+from reverie_bench.requests.talks import LANGUAGES, Talk, talks
+from reverie_bench.requests.talks.cases import (
+    FOLDS,
+    SURROUNDINGS,
+    Case,
+    Surroundings,
+    by_message,
+    cases_among,
+    cases_of,
+    fold_of,
+    ordinary_lines,
+    plain_requests,
+)
+from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_by
+from reverie_indexer.embed.built_in import BUILT_IN
+from reverie_server.heuristics.requests import forget_kinds, forget_targets, request_model
+from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening
+from reverie_server.heuristics.requests.forget_targets import (
+    WAITS,
+    Trees,
+    Vectors,
+    among,
+    features,
+)
+from reverie_server.heuristics.requests.likely_requests import parts_of
+
+_RIDGE, SEED = 0.3, 20261127
+_RATE, _FEWEST, _SHARE, _COLUMNS = 0.06, 6, 0.7, 0.3
+_Size = tuple[int, int]
+# How many trees, and how deep.
+_OF_SINGLE: _Size = (180, 4)
+_OF_AMONG: _Size = (80, 3)
+_OF_REQUEST = ("ahead", "inside")
+_LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+Rows = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vectors of one embedding model by text, as queries and as passages; none for the name ""."""
+
+    name: str
+    queries: Rows
+    passages: Rows
+    usual: NDArray[np.float32]
+
+    def of(self, case: Case) -> Vectors | None:
+        """The vectors by which a case is judged."""
+        if not self.name:
+            return None
+        request = case.request
+        message = " ".join((*request.before, request.sentence, *request.after))
+        own = self.queries[request.sentence]
+        return Vectors(self.name, own, self.queries.get(message, own), self.passages)
+
+    def nearest(self, request: str, texts: Sequence[str]) -> list[str]:
+        """Texts, those first that are nearest to a request apart from what all requests have in common."""
+        if not texts:
+            return []
+        query = self.queries[request]
+        nearness = np.stack([self.passages[text] for text in texts]) @ (query - (query @ self.usual) * self.usual)
+        return [texts[at] for at in np.argsort(-nearness, kind="stable")]
+
+
+async def fit_talks(odds: Mapping[str, Mapping[str, float]]) -> None:
+    """Write the models beside the modules that use them, and print how well they do.
+
+    `odds` has by embedding model ("": by words) the log-odds that a sentence of a talk asks to forget, by a fit
+    without the talk.
+    """
+    everything = talks()
+    fitted = [talk for talk in everything if not talk.is_held]
+    spaces = [await _space(name, everything) for name in BUILT_IN]
+    spaces.append(Space("", {}, {}, np.zeros(0, np.float32)))
+    kinds = _fit_kinds(fitted, spaces[:-1])
+    source = file_of({name: kind.fitted for name, kind in kinds.items()})
+    source["asks"] = await _fit_asking(fitted, kinds["confirms"], odds)
+    forget_kinds.MODEL_FILE.write_text(json.dumps(source) + "\n", encoding="utf-8")
+    forget_kinds.source.cache_clear()
+    forget_kinds.model.cache_clear()
+    near = spaces[0].nearest
+    cases = {name: cases_among(fitted, near, name) for name in SURROUNDINGS}
+    held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
+    models = {space.name: _fit_targets(space, cases, kinds, held) for space in spaces}
+    forget_targets.MODEL_FILE.write_text(json.dumps(models) + "\n", encoding="utf-8")
+
+
+def _fit_targets(
+    space: Space,
+    by_surroundings: Mapping[Surroundings, Sequence[Case]],
+    kinds: Mapping[str, Kind],
+    held: Sequence[Case],
+) -> dict[str, object]:
+    """What the file has of one embedding model."""
+    cases = [case for some in by_surroundings.values() for case in some]
+    rows = [_features(case, space, kinds) for case in cases]
+    folds = np.array([fold_of(case.talk) for case in cases])
+    labels = [case.is_meant for case in cases]
+    odds = _without_fold(rows, labels, folds, _OF_SINGLE)
+    beside = [among(each) for each in odds]
+    chances = [logistic.sigmoid(each.astype(np.float64)) for each in _without_fold(beside, labels, folds, _OF_AMONG)]
+    print(f"{space.name or 'without vectors'}, what is meant")
+    start = 0
+    for name, some in by_surroundings.items():
+        print(f"  by fold, {name}: {how_well(some, chances[start : start + len(some)])}")
+        start += len(some)
+    single, beside_others = _fit_trees(rows, labels, _OF_SINGLE), _fit_trees(beside, labels, _OF_AMONG)
+    for which, is_long in (("short", False), ("long", True)):
+        some = [case for case in held if case.talk.is_long == is_long]
+        found = [beside_others.log_odds(among(single.log_odds(_features(case, space)))) for case in some]
+        print(f"  held, {which}: {how_well(some, [logistic.sigmoid(each.astype(np.float64)) for each in found])}")
+    return {"single": _file_of(single), "among": _file_of(beside_others), "usual": _packed(space.usual)}
+
+
+def _without_fold(
+    rows: Sequence[NDArray[np.float32]], labels: Sequence[NDArray[np.bool_]], folds: NDArray[np.int64], size: _Size
+) -> list[NDArray[np.float32]]:
+    """The log-odds of each case by trees that have not seen its fold."""
+    found = [np.zeros(0, np.float32)] * len(rows)
+    for fold in range(FOLDS):
+        others = np.flatnonzero(folds != fold).tolist()
+        trees = _fit_trees([rows[at] for at in others], [labels[at] for at in others], size)
+        for at in np.flatnonzero(folds == fold).tolist():
+            found[at] = trees.log_odds(rows[at])
+    return found
+
+
+def how_well(cases: Sequence[Case], chances: Sequence[Floats]) -> str:
+    """What is chosen from some chances on: the share of what is meant, and how many others go for a request."""
+    parts = []
+    for limit in _LIMITS:
+        found = total = wrong = 0
+        for case, chance in zip(cases, chances, strict=True):
+            chosen = chance >= limit
+            found += int((chosen & case.is_meant).sum())
+            total += int(case.is_meant.sum())
+            is_other = np.array([each.where != "own" and each.text != WAITS for each in case.heard])
+            wrong += int((chosen & ~case.is_meant & is_other).sum())
+        parts.append(f"from {limit:g} {found / max(total, 1):.2f} of {total}, wrong {wrong / len(cases):.2f} a request")
+    return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What was fitted of a kind, and the log-odds of each text by a fit without its talk, by embedding model."""
+
+    fitted: FittedKind
+    odds: Mapping[str, Mapping[str, float]]
+
+
+def _fit_kinds(some: Sequence[Talk], spaces: Sequence[Space]) -> dict[str, Kind]:
+    """Of openings of answers, of what is said, and of requests."""
+    labelled: dict[str, dict[str, tuple[bool, int]]] = {name: {} for name in ("confirms", "private", *_OF_REQUEST)}
+    for talk in some:
+        for answer, asks in _answers(talk):
+            labelled["confirms"].setdefault(answer, (asks, fold_of(talk)))
+        for said in talk.said:
+            if said.asks:
+                is_ahead = any("next" in mark.split() for mark in said.marks)
+                labelled["ahead"].setdefault(said.text, (is_ahead, fold_of(talk)))
+                labelled["inside"].setdefault(said.text, (bool(said.means & set(said.marks)), fold_of(talk)))
+            elif "none" not in said.marks:
+                labelled["private"].setdefault(said.text, (bool(said.marks), fold_of(talk)))
+    rows = {name: {space.name: space.queries for space in spaces} for name in labelled}
+    rows["private"] = {space.name: space.passages for space in spaces}
+    return {name: _fit_kind(labels, rows[name]) for name, labels in labelled.items()}
+
+
+def _fit_kind(labelled: Mapping[str, tuple[bool, int]], spaces: Mapping[str, Rows]) -> Kind:
+    texts = list(labelled)
+    rows = {name: np.stack([of[text] for text in texts]).astype(np.float64) for name, of in spaces.items()}
+    is_of_kind = np.array([labelled[text][0] for text in texts], np.float64)
+    fitted = fit_kind(texts, rows, is_of_kind, np.array([labelled[text][1] for text in texts]), _RIDGE)
+    odds = {**fitted.by_meaning, "": fitted.by_words}
+    return Kind(fitted, {name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
+
+
+def _answers(talk: Talk) -> Iterator[tuple[str, bool]]:
+    """The openings of answers, and whether the message before asks to forget something."""
+    asking = {said.message for said in talk.said if said.asks}
+    for at, message in enumerate(talk.messages):
+        if message.role == "assistant" and at:
+            yield opening(message.text), at - 1 in asking
+
+
+async def _fit_asking(
+    some: Sequence[Talk], confirms: Kind, odds: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, list[float]]]:
+    """By embedding model the weights of the log-odds of a request and of its answer, and the offset.
+
+    Ordinary lines stand beside the talks: a request to forget is seldom.
+    """
+    rng = np.random.default_rng(SEED)
+    found = {}
+    lines = ordinary_lines(fitted=False)
+    for name in odds:
+        ordinary = await _odds_of_lines(name, lines)
+        rows, asks = [], []
+        for talk in some:
+            for message in dict.fromkeys(said.message for said in talk.said):
+                own = [said for said in talk.said if said.message == message]
+                answer = talk.messages[message + 1] if message + 1 < len(talk.messages) else None
+                if answer is None or answer.role != "assistant":
+                    continue
+                of_answer = confirms.odds[name][opening(answer.text)]
+                rows.append([max(odds[name][said.text] for said in own), of_answer])
+                asks.append(any(said.asks for said in own))
+        answers = [of_answer for (_, of_answer), is_asking in zip(rows, asks, strict=True) if not is_asking]
+        beside = [[each, answers[rng.integers(len(answers))]] for each in ordinary]
+        numbers = np.array([*rows, *beside])
+        outcomes = np.array([*asks, *[False] * len(beside)])
+        answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :1], outcomes)
+        found[name] = {
+            "answered": [round(each, 4) for each in (*answered.slopes, answered.intercept)],
+            "alone": [round(each, 4) for each in (*alone.slopes, alone.intercept)],
+        }
+        print(f"{name or 'without vectors'}, whether it is a request")
+        print(f"  answered: {_asked(numbers, outcomes, answered, len(rows))}")
+        print(f"  alone: {_asked(numbers[:, :1], outcomes, alone, len(rows))}")
+    return found
+
+
+def _asked(numbers: Floats, outcomes: NDArray[np.bool_], fitted: logistic.Fit, count: int) -> str:
+    """How many requests of talks are taken for one, of other messages of these, and of ordinary lines."""
+    chances = logistic.sigmoid(numbers @ np.array(fitted.slopes) + fitted.intercept)
+    parts = []
+    for limit in _LIMITS:
+        taken = chances >= limit
+        of_talks, of_lines = taken[:count], taken[count:]
+        parts.append(
+            f"from {limit:g} {of_talks[outcomes[:count]].mean():.2f}, others {of_talks[~outcomes[:count]].mean():.3f},"
+            f" lines {of_lines.sum()} of {len(of_lines)}"
+        )
+    return "; ".join(parts)
+
+
+async def _odds_of_lines(name: str, lines: Sequence[str]) -> list[float]:
+    """The log-odds that lines ask to forget, as the server takes them: by the part that does most."""
+    parts = [[part for part in parts_of(line) if request_model.is_worth_a_vector("forget", part)] for line in lines]
+    flat = sorted({part for of_line in parts for part in of_line})
+    if name:
+        vectors = dict(zip(flat, np.asarray(await vectors_by(name, flat), np.float32), strict=True))
+        odds = {part: request_model.by_meaning("forget", part, vectors[part], name) or 0.0 for part in flat}
+    else:
+        odds = {part: request_model.by_words("forget", part) for part in flat}
+    return [max((odds[part] for part in of_line), default=LEAST_ODDS) for of_line in parts]
+
+
+def _features(case: Case, space: Space, kinds: Mapping[str, Kind] | None = None) -> NDArray[np.float32]:
+    """The numbers of a case; with `kinds`, what these say by fits without its talk."""
+    parts = (case.request, case.heard, case.talk.language, space.of(case), space.usual)
+    if kinds is None:
+        return features(*parts)
+    return features(*parts, lambda kind, text, _vector, name: kinds[kind].odds[name].get(text, 0.0))
+
+
+def _fit_trees(rows: Sequence[NDArray[np.float32]], is_meant: Sequence[NDArray[np.bool_]], size: _Size) -> Trees:
+    made = GradientBoostingClassifier(
+        n_estimators=size[0], max_depth=size[1], learning_rate=_RATE, min_samples_leaf=_FEWEST, subsample=_SHARE,
+        max_features=_COLUMNS, random_state=0,
+    )  # fmt: skip
+    outcomes = np.concatenate(is_meant)
+    made.fit(np.vstack(rows), outcomes)
+    each = [tree.tree_ for tree in made.estimators_[:, 0]]
+    nodes = max(tree.node_count for tree in each)
+    feature, below, above = (np.zeros((len(each), nodes), np.int16) for _ in range(3))
+    threshold, value = (np.zeros((len(each), nodes), np.float32) for _ in range(2))
+    for number, tree in enumerate(each):
+        count, itself = tree.node_count, np.arange(tree.node_count)
+        is_leaf = tree.children_left < 0
+        feature[number, :count] = np.where(is_leaf, 0, tree.feature)
+        threshold[number, :count] = np.where(is_leaf, 0, tree.threshold)
+        below[number, :count] = np.where(is_leaf, itself, tree.children_left)
+        above[number, :count] = np.where(is_leaf, itself, tree.children_right)
+        value[number, :count] = np.where(is_leaf, _RATE * tree.value[:, 0, 0], 0)
+    return Trees(feature, threshold, below, above, value, size[1], logistic.logit(float(outcomes.mean())))
+
+
+def _file_of(trees: Trees) -> dict[str, object]:
+    arrays = {"feature": trees.feature, "below": trees.below, "above": trees.above}
+    numbers = {"threshold": trees.threshold, "value": trees.value}
+    count, nodes = trees.feature.shape
+    return {
+        "trees": count,
+        "nodes": nodes,
+        "depth": trees.depth,
+        "offset": round(trees.offset, 4),
+        **{name: _packed(each) for name, each in (arrays | numbers).items()},
+    }
+
+
+def _packed(array: NDArray[np.generic]) -> str:
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+
+
+async def _space(name: str, some: Sequence[Talk]) -> Space:
+    passages = sorted({said.text for talk in some for said in talk.said})
+    answers = {opening(message.text) for talk in some for message in talk.messages if message.role == "assistant"}
+    messages = {" ".join(said.text for said in of_one) for talk in some for of_one in by_message(talk).values()}
+    plain = {text for language in LANGUAGES for text in plain_requests(language)}
+    queries = sorted({*answers, *passages, *messages, *plain})
+    as_queries = dict(zip(queries, (await vectors_by(name, queries)).astype(np.float32), strict=True))
+    rows = (await vectors_by(name, passages, "passage")).astype(np.float32)
+    asking = {said.text for talk in some if not talk.is_held for said in talk.said if said.asks}
+    usual = np.mean([as_queries[text] for text in sorted(asking)], axis=0)
+    usual /= np.linalg.norm(usual)
+    return Space(name, as_queries, dict(zip(passages, rows, strict=True)), usual.astype(np.float32))

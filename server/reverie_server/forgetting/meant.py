@@ -1,0 +1,218 @@
+"""The statements that a request to forget means, of what was said before it and of the whole memory.
+
+Patterns read some requests whole: "forget everything I said about …". For the others each statement that was heard is
+judged (`forget_targets`), beside what of the memory is relevant to the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+import structlog
+
+from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
+from reverie_indexer.model import Place
+from reverie_indexer.model_slot import ModelSlot
+from reverie_server.access.gate import Grant
+from reverie_server.forgetting.selection import Selection
+from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
+from reverie_server.heuristics.requests.forget_targets import (
+    WAITS,
+    Heard,
+    HeardMessage,
+    Vectors,
+    heard_of,
+    knows,
+    log_odds,
+)
+from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.search.query_terms import meaning_of
+from reverie_server.search.query_vector import query_vector
+from reverie_server.sessions.model import Message
+from reverie_server.text.statement_spans import statements
+
+log = structlog.get_logger()
+LIMIT = 0.55
+"""A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
+# Of what was just said, where a request has a word for that.
+_OF_POINTING = 0.25
+# What was said longer ago is of another conversation.
+_SAME_TALK = timedelta(hours=12)
+_EDGES = " .!?。！？…"
+_QUESTION = ("?", "？")
+
+
+class MeantStatements:
+    """Finds what requests to forget mean."""
+
+    def __init__(self, selection: Selection, models: ModelSlot) -> None:
+        self._selection = selection
+        self._models = models
+
+    async def find(
+        self, grant: Grant, place: Place, request: ForgetRequest, page: Sequence[Message], index: int
+    ) -> list[str]:
+        """The statements that a request of the message at `index` of a page is about; none where nothing is likely.
+
+        WAITS is one of them where it is about the user's next message, which the page does not have.
+        """
+        if _opens(request, page, index):
+            return told_next(request.after)
+        if request.kind == "own":
+            return [request.sentence]
+        if request.kind == "next":
+            following = _following(page, index)
+            return [WAITS] if following is None else told_next(following.sentences)
+        language = grant.settings.language
+        earlier, older = _heard_before(page, index)
+        if request.kind == "message":
+            said = [request.before, *(each.sentences for each in earlier)]
+            return next((kept for each in said if (kept := [text for text in each if not _asks(text)])), [])
+        found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
+        if not found or request.kind != "topic":
+            memory = [*older, *await self._relevant(grant, place, request)]
+            message = HeardMessage([*request.before, request.sentence, *request.after], _replies(page, index))
+            following = _following(page, index) if is_to_be_told(request.sentence) else None
+            heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
+            just_said = _just_said(request, earlier, answer_in(page[:index]))
+            found += await self._chosen(request, heard, just_said, language)
+            if not found and request.kind == "nearby":
+                found = confided([each.sentences for each in earlier])
+        # A request that names what it means goes with it.
+        is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
+        return list(dict.fromkeys([*found, request.sentence] if is_named else found))
+
+    async def _chosen(
+        self, request: ForgetRequest, heard: Sequence[Heard], just_said: Sequence[str], language: str
+    ) -> list[str]:
+        """What a request likely means of what was heard, or else of what was `just_said`, where it points at that."""
+        if not heard:
+            return []
+        vectors = await self._vectors(request, [each.text for each in heard])
+        if vectors is None and request.kind in ("topic", "nearby"):
+            # What it names may be something that nobody said, which words alone do not tell.
+            return []
+        odds = await asyncio.to_thread(log_odds, request, heard, language, vectors)
+        chances = dict(zip((each.text for each in heard), (request.chance / (1 + np.exp(-odds))).tolist(), strict=True))
+        is_previous = request.kind == "previous"
+        chosen = [text for text, chance in chances.items() if chance >= LIMIT]
+        if is_previous and not _names_any(request.sentence, heard, language):
+            # What was said last is meant.
+            chosen = [text for text in chosen if text in just_said]
+        if chosen or not (is_previous or points_back(request.sentence)):
+            return chosen
+        if found := confided([just_said]):
+            return found
+        near = [text for text in just_said if text in chances]
+        best = max(near, key=chances.__getitem__, default="")
+        is_surely = is_previous or (len(near) == 1 and request.chance >= LIMIT)
+        return [best] if best and (is_surely or chances[best] >= _OF_POINTING) else []
+
+    async def _vectors(self, request: ForgetRequest, texts: Sequence[str]) -> Vectors | None:
+        ready = self._models.ready
+        if ready is None or not knows(ready.embedder.identity.name):
+            return None
+        whole = " ".join((*request.before, request.sentence, *request.after))
+        try:
+            asked = [np.asarray(await query_vector(ready, text), np.float32) for text in (request.sentence, whole)]
+            found = await ready.embedder.embed([text for text in texts if text])
+        except (EmbedderUnavailable, EmbeddingRejected) as error:
+            log.warning("forgetting_not_embedded", detail=str(error))
+            return None
+        rows = dict(zip(filter(None, texts), found, strict=True))
+        known = {
+            text: np.asarray(row, np.float32) for text, row in rows.items() if not isinstance(row, EmbeddingRejected)
+        }
+        return Vectors(ready.embedder.identity.name, asked[0], asked[1], known)
+
+    async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
+        """The statements of the whole memory that have every word of the topic, without copies of the request."""
+        return _without(request, await self._selection.about(grant, place, request.topic))
+
+    async def _relevant(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
+        """The statements of the whole memory that are relevant to the request."""
+        topic = request.topic or topic_of(request.sentence, grant.settings.language)
+        return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
+
+
+def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: str) -> Sequence[str]:
+    """What was said last, before the request in its message unless that only replies, or in the message before."""
+    if last_statement(request.before) and not leans(request.before, request.sentence, answer):
+        return request.before
+    return next((each.sentences for each in earlier if last_statement(each.sentences)), ())
+
+
+def answer_in(messages: Sequence[Message]) -> str:
+    """The newest answer of some messages; "" without one. Pure."""
+    return next((each.content for each in reversed(messages) if each.role == "assistant"), "")
+
+
+def _names_any(sentence: str, heard: Sequence[Heard], language: str) -> bool:
+    """Whether a request has a word of something that was heard."""
+    terms = meaning_of(topic_of(sentence, language), language).terms
+    return any(terms & meaning_of(each.text, language).terms for each in heard if each.text != sentence)
+
+
+def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
+    """Whether a request is about what follows it in its message: it says so, or nothing was said before it."""
+    if request.is_about_what_follows:
+        return True
+    is_ahead = is_to_be_told(request.sentence)
+    if request.kind == "own":
+        return is_ahead and bool(request.after) and not any(mark in request.sentence for mark in ":：")
+    if request.kind not in ("previous", "told") or request.before or not request.after:
+        return False
+    is_first = not any(message.role == "user" for message in page[:index])
+    return is_ahead or (is_first and points_back(request.sentence))
+
+
+def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
+    """Those that were heard which a request can mean: what is not said yet where it speaks of that.
+
+    A pattern that is about itself says so.
+    """
+    is_ahead = is_to_be_told(request.sentence)
+    return [
+        each for each in heard if (is_ahead or each.text != WAITS) and (request.kind == "told" or each.where != "own")
+    ]
+
+
+def _without(request: ForgetRequest, texts: Sequence[str]) -> list[str]:
+    """Texts without copies of the request."""
+    sentence = request.sentence.strip(_EDGES)
+    return [text for text in texts if sentence not in text and text.strip(_EDGES) not in sentence]
+
+
+def _heard_before(page: Sequence[Message], index: int) -> tuple[list[HeardMessage], list[str]]:
+    """What the user said before the message at `index`, the newest first; and what was said in an earlier talk."""
+    earlier: list[HeardMessage] = []
+    older: list[str] = []
+    for at in range(index - 1, -1, -1):
+        if page[at].role != "user":
+            continue
+        said = statements(page[at].content)
+        if page[index].at - page[at].at <= _SAME_TALK:
+            earlier.append(HeardMessage(said, _replies(page, at)))
+        else:
+            older += said
+    return earlier, older
+
+
+def _following(page: Sequence[Message], index: int) -> HeardMessage | None:
+    """The next message of the user, where the page has one."""
+    at = next((at for at in range(index + 1, len(page)) if page[at].role == "user"), None)
+    return None if at is None else HeardMessage(statements(page[at].content), _replies(page, at))
+
+
+def _replies(page: Sequence[Message], index: int) -> bool:
+    """Whether a message replies to a question."""
+    before = page[index - 1] if index else None
+    return before is not None and before.role == "assistant" and _asks(before.content)
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip(" \"'”").endswith(_QUESTION)

@@ -1,0 +1,148 @@
+"""Which statement a request to forget means, and whether an answer confirms it, by what is heard and no vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reverie_indexer.embed.built_in import BUILT_IN
+from reverie_server.heuristics.requests import forget_kinds
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest
+from reverie_server.heuristics.requests.forget_targets import (
+    FEATURES,
+    MAX_HEARD,
+    WAITS,
+    HeardMessage,
+    Trees,
+    among,
+    heard_of,
+    log_odds,
+    models,
+)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "message", "number", "language", "meant"),
+    [
+        (
+            ["The boiler needs replacing. I have eleven thousand on three credit cards. My brother can fit it."],
+            ["Good.", "That about the cards, could you not hang on to it?"],
+            1,
+            "english",
+            "I have eleven thousand on three credit cards.",
+        ),
+        (
+            ["Am Samstag grillen wir. Mein Bruder hat Spielschulden, das weiß keiner.", "Zwölf Leute kommen."],
+            ["Die Sache mit meinem Bruder wirfst du bitte weg."],
+            0,
+            "german",
+            "Mein Bruder hat Spielschulden, das weiß keiner.",
+        ),
+        (
+            ["El sábado viene mi hermana. La clave de la alarma es 4471. Necesito una receta."],
+            ["Esos números que te puse, tíralos."],
+            0,
+            "spanish",
+            "La clave de la alarma es 4471.",
+        ),
+    ],
+)
+def test_what_a_request_names_is_likelier_than_what_stands_beside_it(
+    earlier: list[str], message: list[str], number: int, language: str, meant: str
+) -> None:
+    before = [HeardMessage([f"{part}." for part in text.rstrip(".").split(". ")]) for text in reversed(earlier)]
+    heard = heard_of(HeardMessage(message), number, before)
+    request = ForgetRequest("told", message[number], "", tuple(message[:number]), tuple(message[number + 1 :]))
+    odds = log_odds(request, heard, language, None)
+    told = {each.text: odds[at] for at, each in enumerate(heard) if each.where == "earlier"}
+    assert max(told, key=told.__getitem__) == meant
+
+
+def test_what_was_heard_is_in_order_each_text_once_and_bounded() -> None:
+    message = HeardMessage(["Good.", "Forget that.", "Thanks."])
+    heard = heard_of(message, 1, [HeardMessage(["I like tea.", "I like tea."], is_reply=True)], ["Old.", "Good."])
+    assert [(each.text, each.where) for each in heard] == [
+        ("Good.", "before"),
+        ("Forget that.", "own"),
+        ("Thanks.", "after"),
+        (WAITS, "next"),
+        ("I like tea.", "earlier"),
+        ("Old.", "memory"),
+    ]
+    assert heard[4].back == 1
+    assert heard[4].is_reply
+    many = heard_of(message, 1, [HeardMessage([f"Tea {n}." for n in range(400)])], [f"Old {n}." for n in range(400)])
+    assert len(many) <= MAX_HEARD
+    assert sum(each.where == "memory" for each in many) == 16
+
+
+def test_what_follows_is_heard_in_the_place_of_what_is_not_said_yet() -> None:
+    heard = heard_of(HeardMessage(["Forget what comes."]), 0, [], (), HeardMessage(["I failed.", "Twice."]))
+    assert [(each.text, each.where, each.number) for each in heard[1:]] == [
+        ("I failed.", "next", 0),
+        ("Twice.", "next", 1),
+    ]
+
+
+def test_a_statement_is_weighed_with_the_best_of_the_others() -> None:
+    numbers = among(np.array([1.0, -2.0, 3.0], np.float32))
+    assert numbers[:, :4].tolist() == [[1, 3, -2, 1], [-2, 3, 1, 2], [3, 1, -2, 0]]
+    assert numbers[:, 4] == pytest.approx([1.803, 1.803, 1.803], abs=0.001)
+    assert among(np.array([1.0], np.float32))[0, 1] == forget_kinds.LEAST_ODDS
+
+
+def test_trees_add_up_what_their_leaves_say() -> None:
+    one = np.array([[0, 0, 0]], np.int16)
+    trees = Trees(
+        feature=one,
+        threshold=np.array([[0.5, 0, 0]], np.float32),
+        below=np.array([[1, 1, 2]], np.int16),
+        above=np.array([[2, 1, 2]], np.int16),
+        value=np.array([[0, -1, 2]], np.float32),
+        depth=3,
+        offset=0.25,
+    )
+    assert trees.log_odds(np.array([[0.5], [0.6]], np.float32)).tolist() == [-0.75, 2.25]
+
+
+def test_there_are_trees_for_both_built_in_models_and_for_none() -> None:
+    assert set(models()) == {*BUILT_IN, ""}
+    for model in models().values():
+        assert model.single.feature.max() < len(FEATURES)
+        assert model.among.feature.max() < 5
+        assert np.isfinite(model.single.value).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_one"),
+    [
+        ("It's forgotten. Do you want something to help you sleep?", True),
+        ("Thrown out.", True),
+        ("Understood, I will not keep it.", True),
+        ("Das bleibt hier und wird nicht notiert.", True),
+        ("Ist gestrichen.", True),
+        ("Entendido, no lo guardo.", True),
+        ("Borrado.", True),
+        ("好，当作没说过。", True),
+        ("Booked, coach C, by the window.", False),
+        ("Which dates are you free?", False),
+        ("Soll ich dich am Montag erinnern?", False),
+        ("Te recomiendo el tren de las nueve.", False),
+        ("周末天气不错。", False),
+    ],
+)
+def test_an_answer_that_confirms_is_told_from_others_by_its_words(answer: str, is_one: bool) -> None:
+    assert (forget_kinds.odds("confirms", forget_kinds.opening(answer), None, "") > -0.5) is is_one
+
+
+def test_a_confirming_answer_makes_a_request_likelier_and_another_less_so() -> None:
+    for name in (*BUILT_IN, "", "another-model"):
+        alone = forget_kinds.asks(1.0, None, name)
+        assert forget_kinds.asks(1.0, 3.0, name) > alone > forget_kinds.asks(1.0, -4.0, name)
+    assert set(forget_kinds.source()["asks"]) == {*BUILT_IN, ""}
+
+
+def test_of_an_answer_the_first_sentence_counts() -> None:
+    assert forget_kinds.opening("Weg damit. Der Zug fährt um neun.") == "Weg damit."
+    assert len(forget_kinds.opening("a" * 10_000)) == 120
+    assert forget_kinds.opening("") == ""
