@@ -37,6 +37,7 @@ async def explained(connection: psycopg.AsyncConnection[Any], statement: bytes, 
     index, and not the one by which it runs the statement.
     """
     cursor = psycopg.AsyncClientCursor(connection)
+    await cursor.execute(b"SET LOCAL citus.explain_all_tasks = 'on'")
     await cursor.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, params)
     row = await cursor.fetchone()
     assert row is not None
