@@ -178,7 +178,7 @@ async def test_a_connection_that_breaks_inside_a_transaction_is_an_error_and_not
 async def _break_inside(database: Database, conninfo: str) -> None:
     async with database.maintenance() as connection:
         with psycopg.connect(conninfo, autocommit=True) as admin:
-            admin.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+            admin.execute("SELECT pg_terminate_backend(%s::int)", (connection.info.backend_pid,))
         await connection.execute("SELECT 1")
 
 
@@ -285,7 +285,7 @@ async def test_a_broken_connection_is_replaced_before_a_snapshot(conninfo: str) 
         async with database.snapshot("default", [Statement(PID, {})]) as (_, before):
             pass
         async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as other:
-            await other.execute("SELECT pg_terminate_backend(%s)", [before[0][0]["pid"]])
+            await other.execute("SELECT pg_terminate_backend(%s::int)", [before[0][0]["pid"]])
         async with database.snapshot("default", [Statement(PID, {})]) as (_, after):
             assert after[0][0]["pid"] != before[0][0]["pid"]
 
@@ -308,6 +308,6 @@ async def test_a_broken_connection_is_replaced_before_statements_that_only_read(
     async with Database(conninfo, pool_size=1) as database:
         [[before]] = await database.read("default", [Statement(PID, {})])
         async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as other:
-            await other.execute("SELECT pg_terminate_backend(%s)", [before["pid"]])
+            await other.execute("SELECT pg_terminate_backend(%s::int)", [before["pid"]])
         [[after]] = await database.read("default", [Statement(PID, {})])
         assert after["pid"] != before["pid"]

@@ -208,8 +208,9 @@ def rows_of(conninfo: str, where: str) -> list[tuple[str, int, int]]:
     with psycopg.connect(conninfo) as connection:
         connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
         return connection.execute(
-            f"""SELECT d.path, (SELECT count(*) FROM versions v WHERE v.document_id = d.document_id),
-                (SELECT count(*) FROM chunks c WHERE c.document_id = d.document_id)
+            f"""SELECT d.path, (SELECT count(*) FROM versions v
+                            WHERE v.tenant_id = d.tenant_id AND v.document_id = d.document_id),
+                (SELECT count(*) FROM chunks c WHERE c.tenant_id = d.tenant_id AND c.document_id = d.document_id)
                 FROM documents d WHERE {where} ORDER BY d.path"""
         ).fetchall()
 

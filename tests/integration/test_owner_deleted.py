@@ -237,7 +237,7 @@ async def test_a_write_that_deletion_waited_for_leaves_nothing(talking: Runtime,
         await psycopg.AsyncConnection.connect(conninfo) as holder,
     ):
         await holder.execute("SELECT set_config('reverie.maintenance', 'on', true)")
-        await holder.execute("SELECT FROM slices WHERE owner_key = %s FOR UPDATE", [ADA])
+        await holder.execute("SELECT FROM slices WHERE tenant_id = 'default' AND owner_key = %s FOR UPDATE", [ADA])
         write = asyncio.create_task(
             talking.pipeline.write(place, overwrite("a.md", "lantern two", by="test", reason="test"))
         )
@@ -314,6 +314,8 @@ async def test_a_person_is_deleted_however_long_it_takes(conninfo: str, models: 
                 "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS"
                 " $$ BEGIN PERFORM pg_sleep(1.5); RETURN OLD; END $$"
             )
+            # Citus takes none on a table that is distributed otherwise.
+            connection.execute("SET citus.enable_unsafe_triggers = 'on'")
             connection.execute("CREATE TRIGGER slowly BEFORE DELETE ON slices FOR EACH ROW EXECUTE FUNCTION slowly()")
         await runtime.owners.delete("default", ADA, dry_run=False)
         await runtime.compactions.aclose()

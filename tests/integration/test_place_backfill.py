@@ -21,6 +21,6 @@ async def test_a_place_is_embedded_and_others_wait(
         pass
     with psycopg.connect(conninfo) as connection:
         waiting = connection.execute(
-            "SELECT DISTINCT s.agent_id FROM chunks c JOIN slices s USING (slice_id) WHERE NOT c.embedded"
+            "SELECT DISTINCT s.agent_id FROM chunks c JOIN slices s USING (tenant_id, slice_id) WHERE NOT c.embedded"
         ).fetchall()
     assert waiting == [("crow",)]

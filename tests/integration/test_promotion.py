@@ -170,7 +170,8 @@ async def test_readers_and_writers_go_on_while_a_slice_moves(
     assert_index_consistent(conninfo)
     with psycopg.connect(conninfo) as connection:
         partitions = connection.execute(
-            "SELECT DISTINCT s.past, v.partition_id <> 0 FROM vectors v JOIN slices s USING (slice_id) ORDER BY 1"
+            "SELECT DISTINCT s.past, v.partition_id <> 0 FROM vectors v JOIN slices s USING (tenant_id, slice_id)"
+            " ORDER BY 1"
         ).fetchall()
     # What the edits left behind stays in the shared partition.
     assert partitions == [(False, True), (True, False)]

@@ -112,8 +112,9 @@ async def test_an_upgraded_schema_is_the_fresh_one(release: str, server_conninfo
         }
 
 
-def test_a_difference_of_any_kind_would_be_seen(conninfo: str) -> None:
-    before = schema_facts(conninfo)
+def test_a_difference_of_any_kind_would_be_seen(empty: str) -> None:
+    asyncio.run(prepare_database(empty))
+    before = schema_facts(empty)
     for statement in (
         "ALTER TABLE agents ADD COLUMN extra text",
         "ALTER TABLE agents ALTER COLUMN name DROP NOT NULL",
@@ -138,8 +139,8 @@ def test_a_difference_of_any_kind_would_be_seen(conninfo: str) -> None:
         "CREATE STATISTICS of_agents ON agent_id, name FROM agents",
         "DELETE FROM reverie_migrations WHERE number = 1",
     ):
-        change(conninfo, statement)
-        after = schema_facts(conninfo)
+        change(empty, statement)
+        after = schema_facts(empty)
         assert before != after, statement
         before = after
 

@@ -12,6 +12,19 @@ import psycopg
 # By which Citus tells the parts of a table, and their indexes, apart.
 _SHARD = re.compile(r"_[0-9]{6}$")
 _NAMES = ("Relation Name", "Index Name")
+# By which a node tells the plan of each statement that it ran, in a notice to the coordinator, which passes it on.
+_TELLING = {
+    "session_preload_libraries": "auto_explain",
+    "auto_explain.log_min_duration": "0",
+    "auto_explain.log_analyze": "on",
+    "auto_explain.log_format": "json",
+    "auto_explain.log_level": "notice",
+}
+_TELL = """
+SELECT result FROM run_command_on_workers(format('ALTER DATABASE %%I SET %%s = %%L', current_database(), %(name)s::text,
+                                                 %(value)s::text)) WHERE NOT success
+"""
+_NEXT = b"SELECT 'the next one' FROM agents"
 
 
 def nodes(explained: Any) -> Iterator[dict[str, Any]]:
@@ -37,8 +50,38 @@ async def explained(connection: psycopg.AsyncConnection[Any], statement: bytes, 
     index, and not the one by which it runs the statement.
     """
     cursor = psycopg.AsyncClientCursor(connection)
+    await cursor.execute(b"SET LOCAL citus.explain_all_tasks = 'on'")
     await cursor.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + statement, params)
     row = await cursor.fetchone()
     assert row is not None
     found = next(iter(row.values())) if isinstance(row, dict) else row[0]
     return (json.loads(found) if isinstance(found, str) else found)[0]
+
+
+def tell_plans(conninfo: str) -> None:
+    """Whoever connects to the coordinator from now on is told by the nodes how they ran each statement."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        for name, value in _TELLING.items():
+            assert connection.execute(_TELL, {"name": name, "value": value}).fetchall() == []
+
+
+async def told(connection: psycopg.AsyncConnection[Any], statement: bytes, params: Mapping[str, Any]) -> list[Any]:
+    """As `explained`, of a statement that Citus cannot explain; after `tell_plans`. One plan for each part on a node.
+
+    An INSERT from a SELECT that the coordinator puts in between is such a statement: EXPLAIN ANALYZE is refused, and in
+    a WITH clause it ends the coordinator where the SELECT joins a table with rows of a function.
+    """
+    plans: list[Any] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        _, is_plan, plan = (notice.message_primary or "").partition("plan:\n")
+        if is_plan:
+            plans.append(json.loads(plan))
+
+    # What a node tells of a statement may come with the answer to its next one.
+    await connection.execute(_NEXT)
+    connection.add_notice_handler(note)
+    await connection.execute(statement, params)
+    await connection.execute(_NEXT)
+    connection.remove_notice_handler(note)
+    return [plan for plan in plans if "'the next one'" not in plan["Query Text"]]
