@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
-from reverie_server.forgetting import said
+from reverie_server.forgetting import forget_targets, said
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     confidences,
     forget_kinds,
     forget_requests,
-    forget_targets,
     likely_requests,
     request_model,
     requested_lines,
@@ -68,11 +67,11 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.said.may_confirm": said.may_confirm,
     "reverie_server.heuristics.requests.forget_kinds.opening": forget_kinds.opening,
     "reverie_server.heuristics.requests.forget_kinds.odds": lambda text: forget_kinds.odds("private", text, None, ""),
-    "reverie_server.heuristics.requests.forget_targets.features": lambda text: _features(text, _vectors(text)),
-    "reverie_server.heuristics.requests.forget_targets.log_odds": lambda text: forget_targets.log_odds(
+    "reverie_server.forgetting.forget_targets.features": lambda text: _features(text, _vectors(text)),
+    "reverie_server.forgetting.forget_targets.log_odds": lambda text: forget_targets.log_odds(
         _asking(text), _heard(text), "english", None
     ),
-    "reverie_server.heuristics.requests.forget_targets.heard_of": _heard,
+    "reverie_server.forgetting.forget_targets.heard_of": _heard,
     "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
     "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
         "forget", [text]
@@ -110,9 +109,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.is_han": "a word",
     "reverie_server.heuristics.requests.request_model.is_of_request": "a word",
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
-    "reverie_server.heuristics.requests.forget_targets.knows": "a model's name",
-    "reverie_server.heuristics.requests.forget_targets.among": "numbers",
-    "reverie_server.heuristics.requests.forget_targets.Trees.log_odds": "numbers",
+    "reverie_server.forgetting.forget_targets.knows": "a model's name",
+    "reverie_server.forgetting.forget_targets.among": "numbers",
+    "reverie_server.forgetting.forget_targets.Trees.log_odds": "numbers",
     "reverie_server.heuristics.requests.forget_kinds.asks": "a model's name",
     "reverie_server.heuristics.sentence_model.packed": "weights",
     "reverie_server.heuristics.sentence_model.read_model": "our own file",

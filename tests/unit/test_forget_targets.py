@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.heuristics.requests import forget_kinds
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.heuristics.requests.forget_targets import (
+from reverie_server.forgetting.forget_targets import (
     FEATURES,
     MAX_HEARD,
     WAITS,
@@ -19,6 +17,8 @@ from reverie_server.heuristics.requests.forget_targets import (
     log_odds,
     models,
 )
+from reverie_server.heuristics.requests import forget_kinds
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,7 @@ from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
-from reverie_server.forgetting.selection import Selection
-from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
-from reverie_server.heuristics.requests.forget_targets import (
+from reverie_server.forgetting.forget_targets import (
     WAITS,
     Heard,
     HeardMessage,
@@ -29,6 +26,9 @@ from reverie_server.heuristics.requests.forget_targets import (
     knows,
     log_odds,
 )
+from reverie_server.forgetting.selection import Selection
+from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.query_vector import query_vector

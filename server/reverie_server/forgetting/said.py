@@ -22,12 +22,12 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget import Forgetting
+from reverie_server.forgetting.forget_targets import WAITS
 from reverie_server.forgetting.meant import LIMIT, MeantStatements
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.forget_kinds import odds, opening
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
-from reverie_server.heuristics.requests.forget_targets import WAITS
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
     forgetting_asked,

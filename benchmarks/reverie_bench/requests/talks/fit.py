@@ -32,15 +32,16 @@ from reverie_bench.requests.talks.cases import (
 )
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_by
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.heuristics.requests import forget_kinds, forget_targets, request_model
-from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening
-from reverie_server.heuristics.requests.forget_targets import (
+from reverie_server.forgetting import forget_targets
+from reverie_server.forgetting.forget_targets import (
     WAITS,
     Trees,
     Vectors,
     among,
     features,
 )
+from reverie_server.heuristics.requests import forget_kinds, request_model
+from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening
 from reverie_server.heuristics.requests.likely_requests import parts_of
 
 _RIDGE, SEED = 0.3, 20261127
