@@ -34,6 +34,7 @@ async def runtime(database: Database, embedder: LocalEmbedder) -> Runtime:
 
 
 NATURAL = [
+    (("Don't write this one down, please: I've been offered the quince job. I like green tea.", "Quietly, then."),),
     (
         ("The boiler goes at Easter. I've about quince thousand on three cards. I like green tea.", "Which boiler?"),
         ("A Vaillant, 30 kW.", "That is plenty for two bathrooms."),

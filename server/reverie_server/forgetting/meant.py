@@ -7,6 +7,7 @@ judged (`forget_targets`), beside what of the memory is relevant to the request.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -18,6 +19,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.forget_targets import (
+    MAX_HEARD,
     WAITS,
     Heard,
     HeardMessage,
@@ -36,7 +38,7 @@ from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
 log = structlog.get_logger()
-LIMIT = 0.55
+LIMIT = 0.6
 """A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
@@ -44,6 +46,8 @@ _OF_POINTING = 0.25
 _SAME_TALK = timedelta(hours=12)
 _EDGES = " .!?。！？…"
 _QUESTION = ("?", "？")
+# "Don't write this down: I've been offered a job" has it in itself.
+_ANNOUNCES = re.compile(r"[:：]\s*(?:\w+\W+){3}|[:：]\s*[\u3400-\u9fff]{4}")
 
 
 class MeantStatements:
@@ -68,7 +72,7 @@ class MeantStatements:
             following = _following(page, index)
             return [WAITS] if following is None else told_next(following.sentences)
         language = grant.settings.language
-        earlier, older = _heard_before(page, index)
+        earlier, older = await asyncio.to_thread(_heard_before, page, index)
         if request.kind == "message":
             said = [request.before, *(each.sentences for each in earlier)]
             return next((kept for each in said if (kept := [text for text in each if not _asks(text)])), [])
@@ -159,12 +163,14 @@ def _names_any(sentence: str, heard: Sequence[Heard], language: str) -> bool:
 
 def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
     """Whether a request is about what follows it in its message: it says so, or nothing was said before it."""
+    if not request.after or _ANNOUNCES.search(request.sentence) is not None:
+        return False
     if request.is_about_what_follows:
         return True
     is_ahead = is_to_be_told(request.sentence)
     if request.kind == "own":
-        return is_ahead and bool(request.after) and not any(mark in request.sentence for mark in ":：")
-    if request.kind not in ("previous", "told") or request.before or not request.after:
+        return is_ahead
+    if request.kind not in ("previous", "told") or request.before:
         return False
     is_first = not any(message.role == "user" for message in page[:index])
     return is_ahead or (is_first and points_back(request.sentence))
@@ -191,10 +197,12 @@ def _heard_before(page: Sequence[Message], index: int) -> tuple[list[HeardMessag
     """What the user said before the message at `index`, the newest first; and what was said in an earlier talk."""
     earlier: list[HeardMessage] = []
     older: list[str] = []
+    count = 0
     for at in range(index - 1, -1, -1):
-        if page[at].role != "user":
+        if page[at].role != "user" or count >= MAX_HEARD:
             continue
         said = statements(page[at].content)
+        count += len(said)
         if page[index].at - page[at].at <= _SAME_TALK:
             earlier.append(HeardMessage(said, _replies(page, at)))
         else:
