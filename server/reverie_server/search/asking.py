@@ -20,6 +20,7 @@ log = structlog.get_logger()
 # `python -m reverie_bench.requests` shows what that finds of messages that nothing was fitted to, and how many others
 # it takes for requests.
 _BY_MEANING, _BY_WORDS = 1.0, 2.0
+_LEAST_ALONE = 0.15
 
 
 async def asks_to_remember(models: ModelSlot, likely: LikelyRequest) -> bool:
@@ -36,7 +37,9 @@ async def chance_of_forgetting(models: ModelSlot, likely: LikelyRequest, answer:
     if best["forget"] < max(best.values()):
         return 0.0
     of_answer = None if answer is None else await _odds_of_answer(models, answer, name)
-    return 1 / (1 + math.exp(-asks(best["forget"], of_answer, name)))
+    alone, chance = (1 / (1 + math.exp(-asks(best["forget"], each, name))) for each in (None, of_answer))
+    # What hardly asks by itself is no request, whatever the answer.
+    return chance if alone >= _LEAST_ALONE else 0.0
 
 
 async def _odds_of_answer(models: ModelSlot, answer: str, name: str) -> float:
@@ -46,7 +49,8 @@ async def _odds_of_answer(models: ModelSlot, answer: str, name: str) -> float:
             return odds("confirms", text, np.asarray(await query_vector(ready, text), np.float32), name)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             log.warning("answer_not_embedded", detail=str(error))
-    return odds("confirms", text, None, "")
+    # By its words alone "OK." looks like one that confirms: they only speak against it.
+    return min(odds("confirms", text, None, ""), 0.0)
 
 
 async def _odds(models: ModelSlot, likely: LikelyRequest) -> tuple[list[dict[Kind, float]], str]:
