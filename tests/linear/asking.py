@@ -60,7 +60,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
     "reverie_server.heuristics.requests.confidences.is_of_another_day": confidences.is_of_another_day,
-    "reverie_server.heuristics.requests.confidences.last_matter": lambda text: confidences.last_matter([text, text]),
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,

@@ -4,7 +4,7 @@
 "That about the cards, could you not hang on to it?" shares a word with what is meant or none, and stands right behind it
 or days later. Decision trees weigh where a statement stands, what it has in common with the request in words and in
 meaning, how private it is, and what the request says of itself. They are learnt from talks in which what is meant is
-marked (`python -m reverie_bench.requests.talks.fit`), for each embedding model their own; those of the name "" do
+marked (`python -m reverie_bench.requests`), for each embedding model their own; those of the name "" do
 without vectors.
 """
 
@@ -247,14 +247,18 @@ def features(
 
     `judge` says how likely a text is of a kind.
     """
-    of_request = _of_request(request, language, vectors, judge)
-    likely = LikelyRequest(request.sentence, 0, (request.sentence,))
-    topic = request.topic or forgetting_asked([request.sentence], likely, language).topic
-    texts = [each.text for each in heard]
+    asking = forgetting_asked([request.sentence], LikelyRequest(request.sentence, 0, (request.sentence,)), language)
+    of_request = _of_request(request, asking, language, vectors, judge)
+    meanings = [meaning_of(each.text, language) for each in heard]
+    of_texts = [meaning.terms for meaning in meanings]
     message = " ".join((*request.before, request.sentence, *request.after))
     shares = [
-        _shares(words, texts, language)
-        for words in (topic, topic_of(request.sentence, language), topic_of(message[:600], language))
+        _shares(words, of_texts, language)
+        for words in (
+            request.topic or asking.topic,
+            topic_of(request.sentence, language),
+            topic_of(message[:600], language),
+        )
     ]
     nearness = _nearness(heard, vectors, usual)
     of_statements = [_of_statement(each, vectors, judge) for each in heard]
@@ -276,7 +280,7 @@ def features(
                 "share_message": share[2],
                 "most_of_topic": float(0 < share[0] == max(shares[0])),
                 "most_of_sentence": float(0 < share[1] == max(shares[1])),
-                "names": float(len(names & meaning_of(each.text, language).names)),
+                "names": float(len(names & meanings[number].names)),
                 "number_asked": of_request["of_number"] * float(any(map(str.isdigit, each.text))),
                 "same_person": _same_person(request.sentence, each.text),
             }
@@ -285,11 +289,12 @@ def features(
     return np.array([[row[name] for name in FEATURES] for row in rows], np.float32).reshape(len(rows), len(FEATURES))
 
 
-def _of_request(request: ForgetRequest, language: str, vectors: Vectors | None, judge: Judge) -> dict[str, float]:
+def _of_request(
+    request: ForgetRequest, asking: ForgetRequest, language: str, vectors: Vectors | None, judge: Judge
+) -> dict[str, float]:
     sentence = request.sentence
     vector, name = (None, "") if vectors is None else (vectors.request, vectors.name)
     own = topic_of(sentence, language)
-    likely = forgetting_asked([sentence], LikelyRequest(sentence, 0, (sentence,)), language)
     return {
         "ahead": _clipped(judge("ahead", sentence, vector, name)),
         "inside": _clipped(judge("inside", sentence, vector, name)),
@@ -299,7 +304,7 @@ def _of_request(request: ForgetRequest, language: str, vectors: Vectors | None, 
         "any_store": float(is_of_any_store(sentence)),
         "everything": float(bool(everything_about(sentence))),
         "own_words": min(len(own.split()), 8) / 4,
-        "has_content": float(likely.has_content),
+        "has_content": float(asking.has_content),
         "said_private": float(is_private(sentence)),
         "length_of_request": _length(sentence),
         "before_it": min(len(request.before), 3) / 2,
@@ -341,14 +346,14 @@ def _of_statement(heard: Heard, vectors: Vectors | None, judge: Judge) -> dict[s
     }
 
 
-def _shares(words: str, texts: Sequence[str], language: str) -> list[float]:
-    """The share of words that each text has, of those that any has; the rarer ones weigh more."""
+def _shares(words: str, of_texts: Sequence[frozenset[str]], language: str) -> list[float]:
+    """The share of words that each text has by its terms, of those that any has; the rarer ones weigh more."""
     terms = meaning_of(words, language).terms if words else frozenset()
     if not terms:
-        return [0.0] * len(texts)
-    shared = [meaning_of(text, language).terms & terms for text in texts]
+        return [0.0] * len(of_texts)
+    shared = [of_text & terms for of_text in of_texts]
     counts = Counter(term for each in shared for term in each)
-    weights = {term: math.log1p(len(texts) / count) for term, count in counts.items()}
+    weights = {term: math.log1p(len(of_texts) / count) for term, count in counts.items()}
     total = sum(weights.values()) or 1.0
     return [sum(weights[term] for term in each) / total for each in shared]
 

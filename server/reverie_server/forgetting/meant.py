@@ -78,7 +78,8 @@ class MeantStatements:
             return next((kept for each in said if (kept := [text for text in each if not _asks(text)])), [])
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
         if not found or request.kind != "topic":
-            memory = [*older, *await self._relevant(grant, place, request)]
+            # Only the first of them are heard: what is relevant comes before what is only of an earlier day.
+            memory = [*await self._relevant(grant, place, request), *older]
             message = HeardMessage([*request.before, request.sentence, *request.after], _replies(page, index))
             following = _following(page, index) if is_to_be_told(request.sentence) else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))

@@ -163,9 +163,7 @@ class SaidForgetting:
 
     async def _asked_before(self, page: Sequence[Message], index: int, language: str) -> list[ForgetRequest]:
         """The requests of the message at `index` of a page."""
-        answer = (
-            page[index + 1].content if page[index + 1 : index + 2] and page[index + 1].role == "assistant" else None
-        )
+        answer = next((each.content for each in page[index + 1 : index + 2] if each.role == "assistant"), None)
         return (await self._requests(page[index].content, answer, language, _MAX_PARTS))[0]
 
     async def _asked_by_answer(self, text: str, answer: str, language: str) -> list[ForgetRequest]:

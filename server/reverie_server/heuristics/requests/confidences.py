@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
-from reverie_server.heuristics.worth_model import model
 
 _PRIVATE = re.compile(
     r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
@@ -47,8 +46,6 @@ _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
 _QUESTION = ("?", "？")
-# From these log-odds on a statement is of the moment.
-_SURELY_PASSING = 2.5
 
 
 def is_private(sentence: str) -> bool:
@@ -79,20 +76,6 @@ def told_next(after: Sequence[str]) -> list[str]:
             break
         found.append(sentence)
     return found
-
-
-def last_matter(sentences: Sequence[str]) -> list[str]:
-    """The last statement of a message that is more than a remark, with what is remarked after it; else the last one.
-
-    "We have been seeing a counsellor since June. Today was really good. That's not for your notes."
-    """
-    left, taken = list(sentences), list[str]()
-    while stated := last_statement(left):
-        taken = [*stated, *taken]
-        if any(model().by_words("passing", each) < _SURELY_PASSING for each in stated):
-            return taken
-        left = left[: left.index(stated[0])]
-    return last_statement(sentences)
 
 
 def confided(messages: Sequence[Sequence[str]]) -> list[str]:
