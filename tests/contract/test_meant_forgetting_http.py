@@ -113,19 +113,19 @@ async def test_a_request_with_nothing_before_it_is_heard(wren: Any, client: http
 
 
 ASKED = [
+    ("My locker opens with quince.", "That slipped out, lose it for me please.", "Lost."),
     (
         "My locker opens with quince.",
-        "hm, I'd sleep better if that left no trace with you",
-        "I won't keep it. Anything else?",
+        "I shouldn't have told you, let it vanish please",
+        "It's vanished. Anything else?",
     ),
-    ("My locker opens with quince.", "let that one evaporate, would you", "It's forgotten."),
     ("Mein Spind geht mit quince auf.", "hätte für mich bleiben sollen, lass es verpuffen", "Wird nirgends notiert."),
     (
         "Mi taquilla abre con quince.",
-        "ni lo tenía que haber escrito, que se lo lleve el viento",
+        "eso que te acabo de soltar, tíralo a la basura",
         "De acuerdo. No queda.",
     ),
-    ("我的柜子密码是quince。", "这话你听过就算了，别往心里去", "好，当作没有。"),
+    ("我的柜子密码是quince。", "我刚说的你别往心里记", "好，当作没有。"),
 ]
 
 
@@ -136,3 +136,37 @@ async def test_what_an_assistant_promises_to_forget_is_forgotten(
     together, apart = await said_and_answered(wren, client, told, asked, answer)
     assert (len(together), len(apart)) == (1, 1)
     assert leftovers(conninfo, "quince") == []
+
+
+async def test_what_stands_behind_a_colon_is_what_is_meant(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:
+    asked = "Streich bitte, was ich jetzt sage: die Küche kostet quince Euro und Markus weiß es nicht."
+    await said_and_answered(wren, client, "Ich mag grünen Tee.", asked, "Ich behalte davon nichts.")
+    assert leftovers(conninfo, "quince") == []
+    assert "messages" in leftovers(conninfo, "tee")
+
+
+KEPT = [
+    ("Necesito que me guardes una cosa. La llave está en quince.", "Guardado. Crecerá hacia los zapatos."),
+    ("Guárdame que la alarma se quita con quince, que no debería olvidar y lo olvido.", "Guardado."),
+    ("Ahora se quita con quince, apréndetelo bien, que no quiero ver más al conserje en pijama.", "Aprendido."),
+    ("Merk dir bitte, dass der Code vom Bootshaus quince ist, ich stand davor und kam nicht hinein.", "Ist gemerkt."),
+    ("And could you hold on to our insurance number too, HB-quince, the folder is nowhere.", "I'll hold on to it."),
+    ("Remind me, the padlock's quince, it's gone clean out of my head twice.", "Kept."),
+    ("有个事你帮我存着：测试服务器的口令是quince，别弄丢了啊", "已经存好了。"),
+    ("刚才说那个锁quince，你给俺收好，夜班回来黑灯瞎火的俺要问你", "收好了，随时问我。"),
+    ("I have had quince on toast every morning, and I see no reason to apologise for it.", "None at all."),
+    ("I was brought up on quince, thank you, and it took me years to get away from it.", "Then I won't press it."),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), KEPT)
+async def test_what_is_to_be_remembered_stays_whatever_the_answer(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, text: str, answer: str
+) -> None:
+    """Answers to "keep that" and to "drop that" are much the same: "It's noted." and "It's gone."."""
+    both = [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+    body = {"owner_key": ME, "messages": both}
+    reply = await client.post(wren.url("sessions/web:1/messages"), json=body)
+    assert reply.json()["forgotten"] == []
+    assert "messages" in leftovers(conninfo, "quince")
+    assert (await wren.get("unmet-requests", owner_key=ME)).json()["requests"] == []

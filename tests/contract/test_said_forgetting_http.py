@@ -208,9 +208,10 @@ async def test_an_append_looks_at_so_many_parts_and_hears_patterns_behind_them(
     wren: Any, client: httpx.AsyncClient, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(said, "_MAX_PARTS", 0)
-    assert await say(wren, client, "My locker opens with quince.", "scrub whatever you've got about my locker") == []
+    asked = "eso que te acabo de soltar, tíralo a la basura"
+    assert await say(wren, client, "Mi taquilla abre con quince.", asked) == []
     assert "messages" in leftovers(conninfo, "quince")
-    assert len(await say(wren, client, "My locker opens with quince.", "Forget that, please.", session="web:2")) == 1
+    assert len(await say(wren, client, "Mi taquilla abre con quince.", "Olvida eso, por favor.", session="web:2")) == 1
 
 
 async def test_an_answer_that_repeats_it_forgets_it_too(wren: Any, client: httpx.AsyncClient, conninfo: str) -> None:

@@ -141,13 +141,13 @@ async def test_an_id_that_no_request_has_is_not_found(wren: Any, client: httpx.A
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-DOUBTFUL = "Perhaps the therapist should not be on file."
+DOUBTFUL = "Perhaps my therapist should not be in your memory."
 
 
 async def test_what_may_be_no_request_deletes_nothing_and_is_shown_to_a_person(
     wren: Any, client: httpx.AsyncClient, conninfo: str
 ) -> None:
-    assert await say(wren, client, "My therapist has moved to Harbour Lane.", DOUBTFUL) == []
+    assert await say(wren, client, "I owe my therapist 900 pounds, Harbour Lane.", DOUBTFUL) == []
     assert {"chunks", "messages"} <= set(leftovers(conninfo, "harbour lane"))
     assert [each["seq"] for each in await unmet(wren)] == [3]
 

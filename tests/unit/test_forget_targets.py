@@ -118,13 +118,15 @@ def test_there_are_trees_for_both_built_in_models_and_for_none() -> None:
     [
         ("It's forgotten. Do you want something to help you sleep?", True),
         ("Thrown out.", True),
-        ("Understood, I will not keep it.", True),
+        ("Done, it's not kept.", True),
         ("Das bleibt hier und wird nicht notiert.", True),
         ("Ist gestrichen.", True),
         ("Entendido, no lo guardo.", True),
         ("Borrado.", True),
         ("好，当作没说过。", True),
         ("Booked, coach C, by the window.", False),
+        ("Guardado. Crecerá hacia los zapatos.", False),
+        ("I'll hold on to it.", False),
         ("Which dates are you free?", False),
         ("Soll ich dich am Montag erinnern?", False),
         ("Te recomiendo el tren de las nueve.", False),
@@ -137,8 +139,11 @@ def test_an_answer_that_confirms_is_told_from_others_by_its_words(answer: str, i
 
 def test_a_confirming_answer_makes_a_request_likelier_and_another_less_so() -> None:
     for name in (*BUILT_IN, "", "another-model"):
-        alone = forget_kinds.asks(1.0, None, name)
-        assert forget_kinds.asks(1.0, 3.0, name) > alone > forget_kinds.asks(1.0, -4.0, name)
+        alone = forget_kinds.asks(1.0, -2.0, None, name)
+        assert forget_kinds.asks(1.0, -2.0, 3.0, name) > alone > forget_kinds.asks(1.0, -2.0, -4.0, name)
+        # What asks to remember asks the less to forget, whatever the answer.
+        assert forget_kinds.asks(1.0, 2.0, 3.0, name) < forget_kinds.asks(1.0, -2.0, 3.0, name)
+        assert forget_kinds.asks(1.0, 9.0, None, name) == forget_kinds.asks(1.0, 3.0, None, name)
     assert set(forget_kinds.source()["asks"]) == {*BUILT_IN, ""}
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from reverie_bench.requests.talks import talks
 from reverie_bench.requests.talks.cases import ordinary_lines
-from reverie_bench.requests.talks.fit import fit_talks
+from reverie_bench.requests.talks.fit import Odds, fit_talks
 from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.extract import asks_to_remember
@@ -61,8 +61,20 @@ async def main() -> None:
         fitted[kind].words["own_words"] = _own_words(texts, asks)
     MODEL_FILE.write_text(json.dumps(file_of(fitted), ensure_ascii=False) + "\n")
     await _show()
-    odds = {**fitted["forget"].by_meaning, "": fitted["forget"].by_words}
-    await fit_talks({name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
+    await fit_talks(_odds(fitted, texts), [text for text, kind in zip(texts, kinds, strict=True) if kind == "remember"])
+
+
+def _odds(fitted: Mapping[str, FittedKind], texts: Sequence[str]) -> Odds:
+    """The log-odds of each text by embedding model ("": by words) and by kind, by a fit without its fold."""
+    of_kind = fitted.__getitem__
+    names = [*of_kind("forget").by_meaning, ""]
+    return {
+        name: {
+            kind: dict(zip(texts, map(float, of_kind(kind).by_meaning.get(name, of_kind(kind).by_words)), strict=True))
+            for kind in KINDS
+        }
+        for name in names
+    }
 
 
 def _sentences() -> tuple[list[str], list[str]]:

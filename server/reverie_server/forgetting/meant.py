@@ -40,6 +40,8 @@ from reverie_server.text.statement_spans import statements
 log = structlog.get_logger()
 LIMIT = 0.6
 """A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
+# Words that speak of themselves or of what was said last mean other statements, where these are so likely.
+_OF_ITSELF, _OF_OTHERS = 0.3, 0.7
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
 # What was said longer ago is of another conversation.
@@ -58,7 +60,12 @@ class MeantStatements:
         self._models = models
 
     async def find(
-        self, grant: Grant, place: Place, request: ForgetRequest, page: Sequence[Message], index: int
+        self,
+        grant: Grant,
+        place: Place,
+        request: ForgetRequest,
+        page: Sequence[Message],
+        index: int,
     ) -> list[str]:
         """The statements that a request of the message at `index` of a page is about; none where nothing is likely.
 
@@ -66,7 +73,7 @@ class MeantStatements:
         """
         if _opens(request, page, index):
             return told_next(request.after)
-        if request.kind == "own":
+        if request.kind == "told" and _ANNOUNCES.search(request.sentence):
             return [request.sentence]
         if request.kind == "next":
             following = _following(page, index)
@@ -85,6 +92,8 @@ class MeantStatements:
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = _just_said(request, earlier, answer_in(page[:index]))
             found += await self._chosen(request, heard, just_said, language)
+            if not found and request.kind == "own":
+                return [request.sentence]
             if not found and request.kind == "nearby":
                 found = confided([each.sentences for each in earlier])
         # A request that names what it means goes with it.
@@ -92,22 +101,31 @@ class MeantStatements:
         return list(dict.fromkeys([*found, request.sentence] if is_named else found))
 
     async def _chosen(
-        self, request: ForgetRequest, heard: Sequence[Heard], just_said: Sequence[str], language: str
+        self,
+        request: ForgetRequest,
+        heard: Sequence[Heard],
+        just_said: Sequence[str],
+        language: str,
     ) -> list[str]:
         """What a request likely means of what was heard, or else of what was `just_said`, where it points at that."""
         if not heard:
             return []
         vectors = await self._vectors(request, [each.text for each in heard])
-        if vectors is None and request.kind in ("topic", "nearby"):
-            # What it names may be something that nobody said, which words alone do not tell.
+        if vectors is None and request.kind in ("topic", "nearby", "own"):
+            # Whether what it names was ever said, or is itself, words alone do not tell.
             return []
         odds = await asyncio.to_thread(log_odds, request, heard, language, vectors)
         chances = dict(zip((each.text for each in heard), (request.chance / (1 + np.exp(-odds))).tolist(), strict=True))
         is_previous = request.kind == "previous"
+        if request.kind == "own":
+            # It says so of itself, unless it plainly means another statement.
+            others = [text for text, chance in chances.items() if chance >= LIMIT and text != request.sentence]
+            return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
         chosen = [text for text, chance in chances.items() if chance >= LIMIT]
         if is_previous and not _names_any(request.sentence, heard, language):
-            # What was said last is meant.
-            chosen = [text for text in chosen if text in just_said]
+            # What was said last is meant, unless another statement is far more likely by its meaning, too.
+            least = _OF_OTHERS if vectors is not None else 1.0
+            chosen = [text for text in chosen if text in just_said or chances[text] >= least]
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
         if found := confided([just_said]):
@@ -180,11 +198,13 @@ def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
 def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
     """Those that were heard which a request can mean: what is not said yet where it speaks of that.
 
-    A pattern that is about itself says so.
+    Of the patterns only one is about itself.
     """
     is_ahead = is_to_be_told(request.sentence)
     return [
-        each for each in heard if (is_ahead or each.text != WAITS) and (request.kind == "told" or each.where != "own")
+        each
+        for each in heard
+        if (is_ahead or each.text != WAITS) and (request.kind in ("told", "own") or each.where != "own")
     ]
 
 

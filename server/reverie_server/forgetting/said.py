@@ -26,6 +26,7 @@ from reverie_server.forgetting.forget_targets import WAITS
 from reverie_server.forgetting.meant import LIMIT, MeantStatements
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
+from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.forget_kinds import odds, opening
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import (
@@ -208,7 +209,9 @@ def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequ
     if found or len(message) > MAX_CHARS:
         return found, [], []
     sentences = statements(message)
-    return found, sentences, likely_requests("forget", sentences)
+    likely = likely_requests("forget", sentences)
+    # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
+    return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]
 
 
 def echoes(texts: Sequence[str], messages: Sequence[Message], language: str) -> list[str]:

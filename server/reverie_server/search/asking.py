@@ -20,7 +20,8 @@ log = structlog.get_logger()
 # `python -m reverie_bench.requests` shows what that finds of messages that nothing was fitted to, and how many others
 # it takes for requests.
 _BY_MEANING, _BY_WORDS = 1.0, 2.0
-_LEAST_ALONE = 0.15
+LEAST_ALONE = 0.15
+"""What asks to forget something with less chance by itself is no request, whatever the answer."""
 
 
 async def asks_to_remember(models: ModelSlot, likely: LikelyRequest) -> bool:
@@ -37,9 +38,10 @@ async def chance_of_forgetting(models: ModelSlot, likely: LikelyRequest, answer:
     if best["forget"] < max(best.values()):
         return 0.0
     of_answer = None if answer is None else await _odds_of_answer(models, answer, name)
-    alone, chance = (1 / (1 + math.exp(-asks(best["forget"], each, name))) for each in (None, of_answer))
-    # What hardly asks by itself is no request, whatever the answer.
-    return chance if alone >= _LEAST_ALONE else 0.0
+    alone, chance = (
+        1 / (1 + math.exp(-asks(best["forget"], best["remember"], each, name))) for each in (None, of_answer)
+    )
+    return chance if alone >= LEAST_ALONE else 0.0
 
 
 async def _odds_of_answer(models: ModelSlot, answer: str, name: str) -> float:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,19 +16,23 @@ from numpy.typing import NDArray
 
 from reverie_bench.requests.talks import Said, Talk
 from reverie_bench.tagged import tagged_lives
+from reverie_bench.truth.life import load_lives
 from reverie_server.forgetting.forget_targets import WAITS, Heard, HeardMessage, heard_of
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
-from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.heuristics.requests.likely_requests import parts_of, points_back, topic_of
+from reverie_server.heuristics.requests.request_model import is_worth_a_vector
 from reverie_server.text.statement_spans import statements
 
 FOLDS = 6
-Surroundings = Literal["alone", "in a memory", "in a long talk", "asked plainly", "briefly", "not there"]
+Surroundings = Literal[
+    "alone", "in a memory", "in a long talk", "asked plainly", "briefly", "not there", "asks for nothing"
+]
 SURROUNDINGS: tuple[Surroundings, ...] = get_args(Surroundings)
 """Where the talks are had: by themselves, with other talks on other days, behind other talks; with plain requests in
 the place of their own for what was just said, as most people ask ("Forget that, please"); with little before it; and
-with what is meant left out, so that nothing is."""
+with what is meant left out, so that nothing is; and of what only sounds like a request."""
 _MANY, _FEW = 60, 4
 _MOST_OF_PLAIN, _WAYS = 60, 3
 _QUESTION = ("?", "？")
@@ -56,6 +61,19 @@ def ordinary_lines(*, fitted: bool) -> list[str]:
     return [line.text for life in chosen for line in life.lines]
 
 
+def messages_of_lives() -> list[tuple[str, str]]:
+    """What users say in the lives of `bench truth` that are not held back, with the answers, and that asks nothing."""
+    table = tomllib.loads((Path(__file__).parent.parent / "lives.toml").read_text(encoding="utf-8"))
+    found: dict[str, str] = {}
+    for life in load_lives():
+        for session in life.sessions:
+            for message, answer in pairwise(session.messages):
+                asks = _read(message.text) or any(text in message.text for text in table.get(life.name, ()))
+                if message.role == "user" and answer.role == "assistant" and not asks:
+                    found.setdefault(message.text, answer.text)
+    return list(found.items())
+
+
 def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundings) -> list[Case]:
     """The requests of talks in surroundings; others are of their fold and language, so that no fold has seen them."""
     found: list[Case] = []
@@ -66,10 +84,13 @@ def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundin
             if each.language == talk.language and each is not talk and fold_of(each) == fold_of(talk)
         ]
         others = others[at % max(len(others), 1) :] + others[: at % max(len(others), 1)]
-        is_in_memory = surroundings in ("in a memory", "in a long talk") or (surroundings == "not there" and at % 2)
+        is_in_memory = surroundings in ("in a memory", "in a long talk") or (
+            surroundings in ("not there", "asks for nothing") and at % 2
+        )
         memory = others[:_MANY] if is_in_memory else []
         beside = others[:_FEW] if surroundings == "in a long talk" else []
-        cases = cases_of(talk, nearest, memory=memory[len(beside) :], beside=beside)
+        asks = surroundings != "asks for nothing"
+        cases = cases_of(talk, nearest, memory=memory[len(beside) :], beside=beside, asks=asks)
         if surroundings == "asked plainly":
             found += [_asked_plainly(case, way) for case in cases if _is_just_said(case) for way in range(_WAYS)]
         elif surroundings == "briefly":
@@ -83,9 +104,11 @@ def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundin
 
 
 def cases_of(
-    talk: Talk, nearest: Nearest, *, memory: Sequence[Talk] = (), beside: Sequence[Talk] = ()
+    talk: Talk, nearest: Nearest, *, memory: Sequence[Talk] = (), beside: Sequence[Talk] = (), asks: bool = True
 ) -> Iterator[Case]:
     """The requests of a talk: of each message the sentence that asks most, with what was heard before it.
+
+    Not `asks`, those sentences that only sound like one and mean nothing.
 
     `memory` are talks of other days, and those of `beside` were had before it on the same day, the last one first.
     """
@@ -96,6 +119,8 @@ def cases_of(
     marks = {said.text: set(said.marks) for said in talk.said}
     for message, sentences in messages.items():
         asking = [at for at, said in enumerate(sentences) if said.asks]
+        if not asks:
+            asking = [] if asking else [at for at, said in enumerate(sentences) if _sounds_like_it(said)]
         if not asking:
             continue
         number = max(asking, key=lambda at: request_model.by_words("forget", sentences[at].text))
@@ -129,6 +154,10 @@ def plain_requests(language: str) -> list[str]:
         for text in table[language]
         if len(text) <= _MOST_OF_PLAIN and not topic_of(text, language) and len(statements(text)) == 1
     ]
+
+
+def _sounds_like_it(said: Said) -> bool:
+    return "none" in said.marks and any(is_worth_a_vector("forget", part) for part in parts_of(said.text))
 
 
 def _is_just_said(case: Case) -> bool:

@@ -27,6 +27,7 @@ from reverie_bench.requests.talks.cases import (
     cases_among,
     cases_of,
     fold_of,
+    messages_of_lives,
     ordinary_lines,
     plain_requests,
 )
@@ -40,9 +41,11 @@ from reverie_server.forgetting.forget_targets import (
     among,
     features,
 )
-from reverie_server.heuristics.requests import forget_kinds, request_model
-from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening
+from reverie_server.heuristics.requests import forget_kinds
+from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening, within
 from reverie_server.heuristics.requests.likely_requests import parts_of
+from reverie_server.heuristics.requests.memory_requests import Kind
+from reverie_server.heuristics.requests.request_model import KINDS, by_meaning, by_words, is_worth_a_vector
 
 _RIDGE, SEED = 0.3, 20261127
 _RATE, _FEWEST, _SHARE, _COLUMNS = 0.06, 6, 0.7, 0.3
@@ -55,6 +58,8 @@ _LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 Rows = Mapping[str, NDArray[np.float32]]
+Odds = Mapping[str, Mapping[Kind, Mapping[str, float]]]
+"""Log-odds by embedding model ("": by words), by what is asked for, and by text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,10 @@ class Space:
         return [texts[at] for at in np.argsort(-nearness, kind="stable")]
 
 
-async def fit_talks(odds: Mapping[str, Mapping[str, float]]) -> None:
+async def fit_talks(odds: Odds, remembering: Sequence[str]) -> None:
     """Write the models beside the modules that use them, and print how well they do.
 
-    `odds` has by embedding model ("": by words) the log-odds that a sentence of a talk asks to forget, by a fit
-    without the talk.
+    `odds` are those that a sentence of a talk, or one of `remembering`, asks for something, by a fit without it.
     """
     everything = talks()
     fitted = [talk for talk in everything if not talk.is_held]
@@ -96,10 +100,9 @@ async def fit_talks(odds: Mapping[str, Mapping[str, float]]) -> None:
     spaces.append(Space("", {}, {}, np.zeros(0, np.float32)))
     kinds = _fit_kinds(fitted, spaces[:-1])
     source = file_of({name: kind.fitted for name, kind in kinds.items()})
-    source["asks"] = await _fit_asking(fitted, kinds["confirms"], odds)
-    forget_kinds.MODEL_FILE.write_text(json.dumps(source) + "\n", encoding="utf-8")
-    forget_kinds.source.cache_clear()
-    forget_kinds.model.cache_clear()
+    _write(source)
+    source["asks"] = await _fit_asking(fitted, kinds["confirms"], odds, remembering)
+    _write(source)
     near = spaces[0].nearest
     cases = {name: cases_among(fitted, near, name) for name in SURROUNDINGS}
     held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
@@ -110,7 +113,7 @@ async def fit_talks(odds: Mapping[str, Mapping[str, float]]) -> None:
 def _fit_targets(
     space: Space,
     by_surroundings: Mapping[Surroundings, Sequence[Case]],
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, FittedOdds],
     held: Sequence[Case],
 ) -> dict[str, object]:
     """What the file has of one embedding model."""
@@ -163,16 +166,19 @@ def how_well(cases: Sequence[Case], chances: Sequence[Floats]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FittedOdds:
     """What was fitted of a kind, and the log-odds of each text by a fit without its talk, by embedding model."""
 
     fitted: FittedKind
     odds: Mapping[str, Mapping[str, float]]
 
 
-def _fit_kinds(some: Sequence[Talk], spaces: Sequence[Space]) -> dict[str, Kind]:
+def _fit_kinds(some: Sequence[Talk], spaces: Sequence[Space]) -> dict[str, FittedOdds]:
     """Of openings of answers, of what is said, and of requests."""
     labelled: dict[str, dict[str, tuple[bool, int]]] = {name: {} for name in ("confirms", "private", *_OF_REQUEST)}
+    for text, answer in messages_of_lives():
+        # "Guardado." is much like "Borrado.", and says the opposite.
+        labelled["confirms"].setdefault(opening(answer), (False, zlib.crc32(f"fold {text}".encode()) % FOLDS))
     for talk in some:
         for answer, asks in _answers(talk):
             labelled["confirms"].setdefault(answer, (asks, fold_of(talk)))
@@ -181,20 +187,23 @@ def _fit_kinds(some: Sequence[Talk], spaces: Sequence[Space]) -> dict[str, Kind]
                 is_ahead = any("next" in mark.split() for mark in said.marks)
                 labelled["ahead"].setdefault(said.text, (is_ahead, fold_of(talk)))
                 labelled["inside"].setdefault(said.text, (bool(said.means & set(said.marks)), fold_of(talk)))
-            elif "none" not in said.marks:
+            elif "none" in said.marks:
+                for name in _OF_REQUEST:
+                    labelled[name].setdefault(said.text, (False, fold_of(talk)))
+            else:
                 labelled["private"].setdefault(said.text, (bool(said.marks), fold_of(talk)))
     rows = {name: {space.name: space.queries for space in spaces} for name in labelled}
     rows["private"] = {space.name: space.passages for space in spaces}
     return {name: _fit_kind(labels, rows[name]) for name, labels in labelled.items()}
 
 
-def _fit_kind(labelled: Mapping[str, tuple[bool, int]], spaces: Mapping[str, Rows]) -> Kind:
+def _fit_kind(labelled: Mapping[str, tuple[bool, int]], spaces: Mapping[str, Rows]) -> FittedOdds:
     texts = list(labelled)
     rows = {name: np.stack([of[text] for text in texts]).astype(np.float64) for name, of in spaces.items()}
     is_of_kind = np.array([labelled[text][0] for text in texts], np.float64)
     fitted = fit_kind(texts, rows, is_of_kind, np.array([labelled[text][1] for text in texts]), _RIDGE)
     odds = {**fitted.by_meaning, "": fitted.by_words}
-    return Kind(fitted, {name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
+    return FittedOdds(fitted, {name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
 
 
 def _answers(talk: Talk) -> Iterator[tuple[str, bool]]:
@@ -205,18 +214,25 @@ def _answers(talk: Talk) -> Iterator[tuple[str, bool]]:
             yield opening(message.text), at - 1 in asking
 
 
+def _write(source: Mapping[str, object]) -> None:
+    forget_kinds.MODEL_FILE.write_text(json.dumps(source) + "\n", encoding="utf-8")
+    forget_kinds.source.cache_clear()
+    forget_kinds.model.cache_clear()
+
+
 async def _fit_asking(
-    some: Sequence[Talk], confirms: Kind, odds: Mapping[str, Mapping[str, float]]
+    some: Sequence[Talk], confirms: FittedOdds, odds: Odds, remembering: Sequence[str]
 ) -> dict[str, dict[str, list[float]]]:
     """By embedding model the weights of the log-odds of a request and of its answer, and the offset.
 
-    Ordinary lines stand beside the talks: a request to forget is seldom.
+    Beside the talks stand ordinary lines, messages of lives with their answers, and requests to remember, which answers
+    confirm in much the same words: a request to forget is seldom.
     """
     rng = np.random.default_rng(SEED)
     found = {}
-    lines = ordinary_lines(fitted=False)
-    for name in odds:
-        ordinary = await _odds_of_lines(name, lines)
+    lines = [(line, "") for line in ordinary_lines(fitted=False)]
+    lived = messages_of_lives()
+    for name, of_kind in odds.items():
         rows, asks = [], []
         for talk in some:
             for message in dict.fromkeys(said.message for said in talk.said):
@@ -224,21 +240,30 @@ async def _fit_asking(
                 answer = talk.messages[message + 1] if message + 1 < len(talk.messages) else None
                 if answer is None or answer.role != "assistant":
                     continue
+                text = max((said.text for said in own), key=of_kind["forget"].__getitem__)
                 of_answer = confirms.odds[name][opening(answer.text)]
-                rows.append([max(odds[name][said.text] for said in own), of_answer])
+                rows.append([of_kind["forget"][text], within(of_kind["remember"][text]), of_answer])
                 asks.append(any(said.asks for said in own))
-        answers = [of_answer for (_, of_answer), is_asking in zip(rows, asks, strict=True) if not is_asking]
-        beside = [[each, answers[rng.integers(len(answers))]] for each in ordinary]
+        ends = {
+            is_asking: [row[2] for row, each in zip(rows, asks, strict=True) if each == is_asking]
+            for is_asking in (True, False)
+        }
+        beside = [[*each[:2], ends[False][rng.integers(len(ends[False]))]] for each in await _odds_of(name, lines)]
+        beside += await _odds_of(name, lived)
+        beside += [
+            [of_kind["forget"][text], within(of_kind["remember"][text]), ends[True][rng.integers(len(ends[True]))]]
+            for text in remembering
+        ]
         numbers = np.array([*rows, *beside])
         outcomes = np.array([*asks, *[False] * len(beside)])
-        answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :1], outcomes)
+        answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :2], outcomes)
         found[name] = {
             "answered": [round(each, 4) for each in (*answered.slopes, answered.intercept)],
             "alone": [round(each, 4) for each in (*alone.slopes, alone.intercept)],
         }
         print(f"{name or 'without vectors'}, whether it is a request")
         print(f"  answered: {_asked(numbers, outcomes, answered, len(rows))}")
-        print(f"  alone: {_asked(numbers[:, :1], outcomes, alone, len(rows))}")
+        print(f"  alone: {_asked(numbers[:, :2], outcomes, alone, len(rows))}")
     return found
 
 
@@ -256,19 +281,32 @@ def _asked(numbers: Floats, outcomes: NDArray[np.bool_], fitted: logistic.Fit, c
     return "; ".join(parts)
 
 
-async def _odds_of_lines(name: str, lines: Sequence[str]) -> list[float]:
-    """The log-odds that lines ask to forget, as the server takes them: by the part that does most."""
-    parts = [[part for part in parts_of(line) if request_model.is_worth_a_vector("forget", part)] for line in lines]
+async def _odds_of(name: str, messages: Sequence[tuple[str, str]]) -> list[list[float]]:
+    """Of messages and their answers the log-odds that they ask to forget and to remember, and of the answers.
+
+    As the server takes them: those of the part that most asks to forget.
+    """
+    parts = [[part for part in parts_of(text) if is_worth_a_vector("forget", part)] for text, _ in messages]
     flat = sorted({part for of_line in parts for part in of_line})
+    answers = sorted({opening(answer) for _, answer in messages})
     if name:
         vectors = dict(zip(flat, np.asarray(await vectors_by(name, flat), np.float32), strict=True))
-        odds = {part: request_model.by_meaning("forget", part, vectors[part], name) or 0.0 for part in flat}
+        of_answers = dict(zip(answers, np.asarray(await vectors_by(name, answers), np.float32), strict=True))
+        odds = {part: [by_meaning(kind, part, vectors[part], name) or 0.0 for kind in KINDS] for part in flat}
+        ends = {text: forget_kinds.odds("confirms", text, of_answers[text], name) for text in answers}
     else:
-        odds = {part: request_model.by_words("forget", part) for part in flat}
-    return [max((odds[part] for part in of_line), default=LEAST_ODDS) for of_line in parts]
+        odds = {part: [by_words(kind, part) for kind in KINDS] for part in flat}
+        ends = {text: min(forget_kinds.odds("confirms", text, None, ""), 0.0) for text in answers}
+    forget, remember = KINDS.index("forget"), KINDS.index("remember")
+    rows = []
+    for of_line, (_, answer) in zip(parts, messages, strict=True):
+        both = max((odds[part] for part in of_line), key=lambda each: each[forget], default=None)
+        of_request = [LEAST_ODDS, within(LEAST_ODDS)] if both is None else [both[forget], within(both[remember])]
+        rows.append([*of_request, ends[opening(answer)]])
+    return rows
 
 
-def _features(case: Case, space: Space, kinds: Mapping[str, Kind] | None = None) -> NDArray[np.float32]:
+def _features(case: Case, space: Space, kinds: Mapping[str, FittedOdds] | None = None) -> NDArray[np.float32]:
     """The numbers of a case; with `kinds`, what these say by fits without its talk."""
     parts = (case.request, case.heard, case.talk.language, space.of(case), space.usual)
     if kinds is None:
@@ -318,6 +356,7 @@ def _packed(array: NDArray[np.generic]) -> str:
 async def _space(name: str, some: Sequence[Talk]) -> Space:
     passages = sorted({said.text for talk in some for said in talk.said})
     answers = {opening(message.text) for talk in some for message in talk.messages if message.role == "assistant"}
+    answers |= {opening(answer) for _, answer in messages_of_lives()}
     messages = {" ".join(said.text for said in of_one) for talk in some for of_one in by_message(talk).values()}
     plain = {text for language in LANGUAGES for text in plain_requests(language)}
     queries = sorted({*answers, *passages, *messages, *plain})

@@ -25,6 +25,7 @@ Kind = Literal["confirms", "private", "ahead", "inside"]
 request is about what comes after it, or has in itself what is meant."""
 LEAST_ODDS = -6.0
 """Those of a sentence without a word of such requests."""
+_MOST_ODDS = 3.0
 _END = re.compile(r"(?<=[.!?…])\s|(?<=[。！？])|\n")
 
 
@@ -42,18 +43,22 @@ def odds(kind: Kind, text: str, vector: NDArray[np.float32] | None, name: str) -
     return model().by_words(kind, text) if found is None else found
 
 
-def asks(request: float, answer: float | None, name: str) -> float:
+def within(odds: float) -> float:
+    """Log-odds that a request asks to remember something, as far as they count for whether it asks to forget."""
+    return min(max(odds, -_MOST_ODDS), _MOST_ODDS)
+
+
+def asks(forget: float, remember: float, answer: float | None, name: str) -> float:
     """The log-odds that a message asks to forget something, by those of its sentence and of the answer to it.
 
-    `answer` is None where there is none yet; `name` is that of the embedding model by which both were judged.
+    The sentence has some to forget and some to remember: to both the answer is much the same ("It's noted", "Struck
+    out"). `answer` is None where there is none yet; `name` is that of the embedding model by which all were judged.
     """
     found = source()["asks"]
     weights = found.get(name, found[""])
-    if answer is None:
-        of_request, offset = weights["alone"]
-        return float(of_request * request + offset)
-    of_request, of_answer, offset = weights["answered"]
-    return float(of_request * request + of_answer * answer + offset)
+    numbers = [forget, within(remember), *([] if answer is None else [answer])]
+    *slopes, offset = weights["alone" if answer is None else "answered"]
+    return float(offset + sum(slope * number for slope, number in zip(slopes, numbers, strict=True)))
 
 
 @cache

@@ -41,7 +41,7 @@ _TAIL = (
 )
 _FORGET = r"(?:forget|erase|delete|unlearn|scrub|wipe)"
 _KEEP = r"(?:do not|don't|dont|never) (?:keep|save|store|record|note|write|log|retain|memorize|memorise)(?: down)?"
-_SAID = r"(?:i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned|wrote|shared)|you know|you have|you saved|you stored|you remember)"
+_SAID = r"(?:i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned|wrote|shared)|you know|you(?:'ve| have) got|you have|you saved|you stored|you remember)"
 _ENGLISH = (
     (rf"{_PLEASE}{_FORGET} {_NOW}{_TAIL}", "previous"),
     (rf"{_PLEASE}{_FORGET} {_WHOLE}{_TAIL}", "message"),
@@ -49,7 +49,7 @@ _ENGLISH = (
     (rf"{_PLEASE}{_KEEP} {_WHOLE}{_TAIL}", "message"),
     (rf"{_PLEASE}please (?:do not|don't) remember (?:this|{_NOW}){_TAIL}", "previous"),
     (
-        rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:this|that|the next) (?:one|part|bit|thing)|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?)(?:,? please)? ?(?:[:,–—-]|but) ?.+",
+        rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:this|that|the next) (?:one|part|bit|thing)|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?)(?: down)?(?:,? please)? ?(?:[:,–—-]|but) ?.+",
         "own",
     ),
     (rf"(?:.+?)[,;–—-]? ?(?:but|and|so)? ?(?:please )?{_KEEP} (?:this|that|it){_TAIL}", "own"),
