@@ -619,7 +619,8 @@ CREATE TABLE IF NOT EXISTS receipts (
 CREATE INDEX IF NOT EXISTS receipts_of_slice ON receipts (tenant_id, slice_id, receipt_id);
 
 -- What was asked in conversations to forget, and nothing was found for: the message that asks, and no text. A row goes with its
--- message, with what is forgotten of it, and when a person dismisses it.
+-- message, with what is forgotten of it, and when a person dismisses it. `judged_at`: a language model was asked
+-- what it means; `for_model`: it may ask for nothing, and waits for that alone.
 CREATE TABLE IF NOT EXISTS unmet_requests (
     tenant_id   text COLLATE "C" NOT NULL,
     request_id  bigint GENERATED ALWAYS AS IDENTITY,
@@ -627,6 +628,8 @@ CREATE TABLE IF NOT EXISTS unmet_requests (
     session_key bigint NOT NULL,
     seq         integer NOT NULL,
     asked_at    timestamptz NOT NULL,
+    judged_at   timestamptz,
+    for_model   boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, request_id),
     UNIQUE (tenant_id, session_key, seq),
     FOREIGN KEY (tenant_id, session_key, seq) REFERENCES messages (tenant_id, session_key, seq) ON DELETE CASCADE

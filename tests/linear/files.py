@@ -12,8 +12,8 @@ from tests.growth import Reading
 from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format, strict_zip
+from reverie_server.forgetting import echoes, selection
 from reverie_server.forgetting import files as forgotten_files
-from reverie_server.forgetting import said, selection
 from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
@@ -98,7 +98,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.last_statement": lambda text: forget_requests.last_statement(
         statement_spans.statements(text)
     ),
-    "reverie_server.forgetting.said.echoes": lambda text: said.echoes(
+    "reverie_server.forgetting.echoes.echoes": lambda text: echoes.echoes(
         ["Ada likes tea."], [Message(1, "assistant", text, NOW, 1)], "english"
     ),
     "reverie_server.text.statement_spans.statement_spans": statement_spans.statement_spans,

@@ -35,6 +35,7 @@ _LOST_SHARE = 1 / 3
 _INPUT = re.compile(r"^<(?P<name>[a-z][a-z0-9_]*)>\n(?P<text>.*?)\n?^</(?P=name)>$", re.DOTALL | re.MULTILINE)
 _STORED = re.compile(r"^(?P<number>\d+) \| (?P<day>[^|]*) \| (?P<text>.+)$", re.MULTILINE)
 _MESSAGE_NUMBER = re.compile(r"^\[(?P<number>\d+)\]", re.MULTILINE)
+_NUMBERED = re.compile(r"\[(\d+)\] ([^\[\n]+)")
 _EPISODE = re.compile(r"^\[(?P<number>\d+)\][^\n]*\n(?P<text>.*?)(?=^\[\d+\]|\Z)", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(r"[^\W\d_]{4,}")
 _GARBAGE = ("I am sorry, but", '{"should_update": tru', "```json\n{]\n```", "", '{"lines": 5}')
@@ -264,6 +265,17 @@ def _soul(asked: _Answering) -> Any:
     return {"lines": lines}
 
 
+def _forgetting(asked: _Answering) -> Any:
+    wanted = [folded(each.text.strip(" ,")) for each in asked.life.statements() if each.tag == "forget"]
+    sentences = [match.groups() for text in asked.inputs.values() for match in _NUMBERED.finditer(text)]
+    chosen = [int(number) for number, text in sentences if any(each in folded(text) for each in wanted)]
+    if asked.loses:
+        chosen = chosen[1:]
+    if asked.confuses:
+        chosen = [number + 1 for number in chosen]
+    return {"asks": bool(chosen), "forget": [*chosen, 10_000] if asked.invents else chosen}
+
+
 ANSWERS: Mapping[str, Callable[[_Answering], Any]] = {
     "soul": _soul,
     "flush": _flush,
@@ -275,6 +287,7 @@ ANSWERS: Mapping[str, Callable[[_Answering], Any]] = {
     "extraction": _extraction,
     "compaction": _compaction,
     "facts": _facts,
+    "forgetting": _forgetting,
 }
 
 

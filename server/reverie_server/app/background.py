@@ -258,6 +258,7 @@ def _extraction(system: StageDependencies) -> Extraction:
         count=system.count_tokens,
         rules=rules,
         cooldown_seconds=settings.extraction_cooldown_seconds,
+        first=lambda grant, place: system.sessions.before_extraction(grant, place),
         now=system.now,
     )
     return Extraction(dependencies)

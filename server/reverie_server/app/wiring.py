@@ -45,6 +45,7 @@ from reverie_server.files.keyword_search import KeywordSearch
 from reverie_server.forgettable import Forgettable
 from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting, ForgettingDependencies
+from reverie_server.forgetting.judged import JudgedRequests, JudgingDependencies
 from reverie_server.forgetting.owners import Owners
 from reverie_server.forgetting.receipts import Receipts
 from reverie_server.forgetting.said import SaidForgetting
@@ -123,7 +124,7 @@ def assemble(
     turns = _turns(settings, database, core, injector, now)
     consolidation = _consolidation(settings, database, models, core, _StandIns(now, read_facts))
     stores = consolidation.stores
-    forgetting = _forgetting(database, models, core, stores, forgotten_log, now)
+    forgetting = _forgetting(settings, database, models, core, stores, forgotten_log, now)
     return Runtime(
         settings=settings,
         database=database,
@@ -242,6 +243,7 @@ def _consolidation(
 
 
 def _forgetting(
+    settings: Settings,
     database: Database,
     models: ModelSlot,
     core: _Core,
@@ -258,7 +260,21 @@ def _forgetting(
         now=now,
     )
     unmet_requests = UnmetRequests(database)
-    core.sessions.after_said = SaidForgetting(forgetting, selection, core.sessions, models, unmet_requests).listen
+    core.sessions.after_said = SaidForgetting(
+        forgetting, selection, core.sessions, models, unmet_requests, has_language_model=core.llm is not None
+    ).listen
+    core.sessions.before_extraction = JudgedRequests(
+        JudgingDependencies(
+            database=database,
+            forgetting=forgetting,
+            selection=selection,
+            sessions=core.sessions,
+            unmet=unmet_requests,
+            model=core.llm,
+            timeout_seconds=settings.llm_timeout_seconds,
+            now=now,
+        )
+    ).judge
     return forgetting
 
 

@@ -24,4 +24,5 @@ class Extraction:
 
         Raises Conflict when others change what is extracted all the time, and what the database raises.
         """
+        await self._dependencies.first(grant, place)
         return await Run(self._dependencies, grant, place, work).run()

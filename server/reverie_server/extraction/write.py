@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -14,6 +14,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
+from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
 from reverie_server.extraction.propose import STAGE, Basis, NewFile, Proposal
 from reverie_server.extraction.store import Pending, Retry
@@ -44,7 +45,10 @@ class DoneMeanwhileError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionDependencies:
-    """The dependencies of extraction. `cooldown_seconds` is the least time between two runs on a slice."""
+    """The dependencies of extraction. `cooldown_seconds` is the least time between two runs on a slice.
+
+    `first` does what comes before anything is read: it may remove messages.
+    """
 
     database: Database
     pipeline: Pipeline
@@ -54,6 +58,7 @@ class ExtractionDependencies:
     count: CountTokens
     rules: ExtractionRules
     cooldown_seconds: float
+    first: Callable[[Grant, Place], Awaitable[None]]
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 

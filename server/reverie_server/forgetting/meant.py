@@ -40,6 +40,7 @@ from reverie_server.text.statement_spans import statements
 log = structlog.get_logger()
 LIMIT = 0.6
 """A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
+_CERTAIN = 0.9
 # Words that speak of themselves or of what was said last mean other statements, where these are so likely.
 _OF_ITSELF, _OF_OTHERS = 0.3, 0.7
 # Of what was just said, where a request has a word for that.
@@ -66,14 +67,18 @@ class MeantStatements:
         request: ForgetRequest,
         page: Sequence[Message],
         index: int,
+        *,
+        is_sure: bool = False,
     ) -> list[str]:
         """The statements that a request of the message at `index` of a page is about; none where nothing is likely.
+
+        With `is_sure` only those that are all but certain: others are asked about.
 
         WAITS is one of them where it is about the user's next message, which the page does not have.
         """
         if _opens(request, page, index):
             return told_next(request.after)
-        if request.kind == "told" and _ANNOUNCES.search(request.sentence):
+        if request.kind == "told" and _ANNOUNCES.search(request.sentence) and not is_sure:
             return [request.sentence]
         if request.kind == "next":
             following = _following(page, index)
@@ -91,10 +96,10 @@ class MeantStatements:
             following = _following(page, index) if is_to_be_told(request.sentence) else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = _just_said(request, earlier, answer_in(page[:index]))
-            found += await self._chosen(request, heard, just_said, language)
+            found += await self._chosen(request, heard, just_said, language, is_sure=is_sure)
             if not found and request.kind == "own":
                 return [request.sentence]
-            if not found and request.kind == "nearby":
+            if not found and request.kind == "nearby" and not is_sure:
                 found = confided([each.sentences for each in earlier])
         # A request that names what it means goes with it.
         is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
@@ -106,6 +111,8 @@ class MeantStatements:
         heard: Sequence[Heard],
         just_said: Sequence[str],
         language: str,
+        *,
+        is_sure: bool,
     ) -> list[str]:
         """What a request likely means of what was heard, or else of what was `just_said`, where it points at that."""
         if not heard:
@@ -121,6 +128,8 @@ class MeantStatements:
             # It says so of itself, unless it plainly means another statement.
             others = [text for text, chance in chances.items() if chance >= LIMIT and text != request.sentence]
             return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
+        if is_sure:
+            return [text for text, chance in chances.items() if chance >= _CERTAIN]
         chosen = [text for text, chance in chances.items() if chance >= LIMIT]
         if is_previous and not _names_any(request.sentence, heard, language):
             # What was said last is meant, unless another statement is far more likely by its meaning, too.

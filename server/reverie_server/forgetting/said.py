@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import structlog
 
@@ -21,6 +21,7 @@ from reverie_indexer.errors import ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
+from reverie_server.forgetting.echoes import echoes
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.forget_targets import WAITS
 from reverie_server.forgetting.meant import LIMIT, MeantStatements
@@ -35,8 +36,7 @@ from reverie_server.heuristics.requests.likely_requests import (
     likely_requests,
     speaks_of_forgetting,
 )
-from reverie_server.search.asking import chance_of_forgetting
-from reverie_server.search.query_terms import meaning_of
+from reverie_server.search.asking import LEAST_ALONE, chance_of_forgetting
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.statement_spans import statements
@@ -54,8 +54,10 @@ _SURELY = 0.8
 _DOUBTFUL = 0.2
 # An answer of which less is to be said by its words is not held beside the message before it.
 _LEAST_OF_ANSWER = -1.5
-# A person has to look where nothing was found for what is likely asked; a request may wait for the next message.
-_Outcome = Literal["done", "unmet", "waits"]
+# A person has to look where nothing was found for what is likely asked; what may be no request a language model alone
+# is asked about; and a request may wait for the next message. The last one of those of a message counts.
+_Outcome = Literal["done", "for_model", "unmet", "waits"]
+_OUTCOMES: tuple[_Outcome, ...] = get_args(_Outcome)
 
 
 class SaidForgetting:
@@ -68,19 +70,23 @@ class SaidForgetting:
         sessions: Sessions,
         models: ModelSlot,
         unmet: UnmetRequests,
+        *,
+        has_language_model: bool = False,
     ) -> None:
         self._forgetting = forgetting
         self._unmet = unmet
         self._meant = MeantStatements(selection, models)
         self._sessions = sessions
         self._models = models
+        self._has_language_model = has_language_model
 
     async def listen(
         self, grant: Grant, place: Place, session: Session, messages: Sequence[NewMessage]
     ) -> Sequence[str]:
         """Do what new messages of a session ask; the ids of the receipts. Failures are logged.
 
-        That nothing was found for what a message likely asks is noted, for a person to look for it.
+        That nothing was found for what a message likely asks is noted, for a person to look for it, or for a language
+        model to judge (`judged`).
         """
         receipts: list[str] = []
         try:
@@ -113,8 +119,9 @@ class SaidForgetting:
                 left -= len(requests[:left])
                 receipts += done
                 forgets_after = message.seq if outcome == "waits" else forgets_after
-                if done or outcome == "unmet":
-                    await self._unmet.note(place, session.session_key, message.seq, is_unmet=outcome == "unmet")
+                standing = outcome if outcome in ("unmet", "for_model") else "done"
+                if done or standing != "done":
+                    await self._unmet.note(place, session.session_key, message.seq, standing)
             if forgets_after or waiting:
                 await self._sessions.forget_after(place, session, forgets_after)
         except ReverieError as error:
@@ -126,27 +133,33 @@ class SaidForgetting:
     ) -> tuple[list[str], _Outcome]:
         """Do what a message asks, by its place on a page: the ids of the receipts, and what is left of it."""
         receipts: list[str] = []
-        outcome: _Outcome = "done"
+        outcomes: list[_Outcome] = ["done"]
         for request in requests:
             is_likely = request.chance >= LIMIT
+            is_for_model = self._has_language_model and request.kind in ("told", "nearby")
+            if is_for_model and not is_likely:
+                outcomes.append("for_model")
+                continue
             texts = await self._meant.find(
-                grant, place, request if is_likely else replace(request, chance=1.0), page, index
+                grant, place, request if is_likely else replace(request, chance=1.0), page, index, is_sure=is_for_model
             )
             if not is_likely:
                 # It may be no request: a person decides where it would mean something.
-                is_doubtful = any(texts) and speaks_of_forgetting(request.sentence)
-                outcome = "unmet" if is_doubtful and outcome == "done" else outcome
+                if any(texts) and speaks_of_forgetting(request.sentence):
+                    outcomes.append("unmet")
                 continue
             if WAITS in texts:
-                outcome = "waits"
-            elif not texts and outcome == "done" and (request.kind != "told" or speaks_of_forgetting(request.sentence)):
-                outcome = "unmet"
+                outcomes.append("waits")
+            elif not texts and (request.kind != "told" or speaks_of_forgetting(request.sentence)):
+                outcomes.append("unmet")
+            elif not texts and is_for_model:
+                outcomes.append("for_model")
             if not (texts := [text for text in texts if text != WAITS]):
                 continue
             texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
             receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
             receipts += [receipt.receipt_id] if receipt.receipt_id else []
-        return receipts, outcome
+        return receipts, max(outcomes, key=_OUTCOMES.index)
 
     async def _requests_of(self, messages: Sequence[NewMessage], language: str) -> Mapping[str, list[ForgetRequest]]:
         """The requests of users to forget, by message."""
@@ -189,9 +202,14 @@ class SaidForgetting:
         chances = [await chance_of_forgetting(self._models, each, None) for each in likely]
         # An answer is to what asks most.
         best = max(range(len(likely)), key=chances.__getitem__)
+        alone = chances[best]
         if answer is not None:
             chances[best] = await chance_of_forgetting(self._models, likely[best], answer)
         least = _SURELY if answer is None else _DOUBTFUL
+        if self._has_language_model:
+            # It judges what may ask, whatever was answered.
+            chances[best] = max(chances[best], alone)
+            least = LEAST_ALONE
         for each, chance in zip(likely, chances, strict=True):
             if chance >= least:
                 found.append(replace(forgetting_asked(sentences, each, language), chance=chance))
@@ -212,20 +230,3 @@ def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequ
     likely = likely_requests("forget", sentences)
     # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
     return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]
-
-
-def echoes(texts: Sequence[str], messages: Sequence[Message], language: str) -> list[str]:
-    """The statements of answers that repeat what is forgotten: a number or a name of it, or most of its words. Pure."""
-    of_texts = [meaning_of(text, language) for text in texts]
-    terms = frozenset().union(*(each.terms for each in of_texts))
-    distinctive = frozenset(term for term in terms if any(map(str.isdigit, term)))
-    distinctive |= frozenset().union(*(each.names for each in of_texts))
-    found = []
-    for message in messages:
-        if message.role != "assistant":
-            continue
-        for sentence in statements(message.content):
-            shared = meaning_of(sentence, language).terms & terms
-            if shared & distinctive or (len(shared) >= 2 and 2 * len(shared) >= len(terms)):
-                found.append(sentence)
-    return found

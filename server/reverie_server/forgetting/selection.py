@@ -183,8 +183,10 @@ class Selection:
             raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
         return selected
 
-    async def _relevant(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
-        """The statements that are relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
+    async def _relevant(
+        self, grant: Grant, place: Place, query: str, secret: bytes, least: float = MIN_RELEVANCE
+    ) -> Statements:
+        """The statements that are as relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
         request = SearchRequest(
             place.tenant_id,
             place.agent_id,
@@ -195,7 +197,7 @@ class Selection:
             with_past=True,
         )
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))
-        found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= MIN_RELEVANCE]
+        found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= least]
         by_id = {row["chunk_id"]: row for row in await self._passages(place, [each.chunk_id for each in found])}
         terms = meaning_of(query, grant.settings.language).terms
         selected = Statements()
@@ -217,6 +219,12 @@ class Selection:
         if not meaning_of(query, grant.settings.language).terms:
             return []
         return (await self._relevant(grant, place, query, await self._tombstones.load_secret())).texts
+
+    async def nearest(self, grant: Grant, place: Place, query: str) -> list[str]:
+        """The statements that are nearest to a query, relevant or not, the best first."""
+        if not meaning_of(query, grant.settings.language).terms:
+            return []
+        return (await self._relevant(grant, place, query, await self._tombstones.load_secret(), 0.0)).texts
 
     async def about(self, grant: Grant, place: Place, topic: str) -> list[str]:
         """The statements that have a topic (`having`); none for a topic without a word that carries a meaning."""

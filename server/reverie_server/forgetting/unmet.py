@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
+
+from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.database.queries import Queries
@@ -20,6 +22,8 @@ from reverie_indexer.model import Place
 from reverie_server.access.principal import Principal
 
 SQL = Queries(__file__)
+Standing = Literal["done", "unmet", "for_model"]
+"""Whether a person has to look for what a message asks, or a language model alone is asked: it may ask for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +38,48 @@ class UnmetRequest:
     owner_key: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class UnjudgedRequest:
+    """A request of which no model has been asked what it means: the session's id, and the message's number there."""
+
+    request_id: int
+    session_id: str
+    seq: int
+
+
 class UnmetRequests:
-    """Notes such requests, and reads those of the owner's conversations, or without one of the team's."""
+    """Notes such requests, and reads those of the owner's conversations, or without one of the team's.
+
+    Those for a model are not read before it has said that they ask for something.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, place: Place, session_key: int, seq: int, *, is_unmet: bool) -> None:
-        """Note that nothing was found for what a message asks, or, not `is_unmet`, that it is done.
+    async def note(self, place: Place, session_key: int, seq: int, standing: Standing) -> None:
+        """Note that nothing was found for what a message asks, or that it is done.
 
         A message that is gone meanwhile is not noted.
         """
         async with self._database.tenant(place.tenant_id) as connection:
             if await own_slices(connection, place):
                 params = {"tenant_id": place.tenant_id, "session_key": session_key, "seq": seq}
-                await connection.execute(SQL["add" if is_unmet else "drop"], params)
+                if standing == "done":
+                    await connection.execute(SQL["drop"], params)
+                else:
+                    await connection.execute(SQL["add"], {**params, "for_model": standing == "for_model"})
+
+    async def not_judged(self, place: Place, limit: int) -> list[UnjudgedRequest]:
+        """The requests of a place of which no model has been asked what they mean, the oldest first."""
+        return [UnjudgedRequest(**row) for row in await self._of_place("not_judged", place, {"limit": limit})]
+
+    async def judge(self, place: Place, request_id: int, now: datetime) -> bool:
+        """Note that a model was asked; False for a request that is gone, or of which another run has noted it."""
+        return bool(await self._of_place("judge", place, {"request_id": request_id, "now": now}))
+
+    async def meet(self, place: Place, request_id: int) -> None:
+        """Take a request from the list: it is done, or it asks for nothing."""
+        await self._of_place("meet", place, {"request_id": request_id})
 
     async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[UnmetRequest]:
         """Requests, newest first."""
@@ -64,6 +95,14 @@ class UnmetRequests:
     async def dismiss(self, principal: Principal, given_id: str) -> None:
         """Take a request from the list; NotFound as `one`. Nothing is forgotten by it."""
         await self._rows("dismiss", principal, {"request_id": (await self.one(principal, given_id)).request_id})
+
+    async def _of_place(self, name: str, place: Place, params: Mapping[str, Any]) -> list[DictRow]:
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not (slice_ids := await own_slices(connection, place)):
+                return []
+            values = {"tenant_id": place.tenant_id, "slice_ids": slice_ids, **params}
+            cursor = await connection.execute(SQL[name], values)
+            return await cursor.fetchall() if cursor.description else []
 
     async def _rows(self, name: str, principal: Principal, params: Mapping[str, Any]) -> list[UnmetRequest]:
         tenant_id, agent_id, owner_key = principal.tenant_id, principal.agent_id, principal.owner_key

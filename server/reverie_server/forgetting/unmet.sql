@@ -1,8 +1,9 @@
 -- add: that nothing was found for what a message asks; nothing where the message is gone
-INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at)
-SELECT m.tenant_id, m.slice_id, m.session_key, m.seq, m.at FROM messages m
+INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at, for_model)
+SELECT m.tenant_id, m.slice_id, m.session_key, m.seq, m.at, %(for_model)s FROM messages m
 WHERE m.tenant_id = %(tenant_id)s AND m.session_key = %(session_key)s AND m.seq = %(seq)s
-ON CONFLICT (tenant_id, session_key, seq) DO NOTHING
+ON CONFLICT (tenant_id, session_key, seq) DO UPDATE
+SET for_model = unmet_requests.for_model AND excluded.for_model
 RETURNING request_id;
 
 -- drop: what a message asks is done
@@ -14,7 +15,7 @@ SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND (%(before)s::bigint IS NULL OR r.request_id < %(before)s::bigint)
 ORDER BY r.request_id DESC LIMIT %(limit)s;
 
@@ -23,7 +24,7 @@ SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND r.request_id = %(request_id)s;
 
 -- dismiss: take a request of an owner's conversations from the list
@@ -33,3 +34,19 @@ WHERE s.tenant_id = r.tenant_id AND s.session_key = r.session_key
   AND r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND r.request_id = %(request_id)s
 RETURNING r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key;
+
+-- not_judged: the requests of slices of which no model has been asked what they mean, the oldest first
+SELECT r.request_id, r.seq, s.session_id
+FROM unmet_requests r
+JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
+WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.judged_at IS NULL
+ORDER BY r.request_id LIMIT %(limit)s;
+
+-- judge: note that a model was asked, once; no row for a request that is gone or was judged
+UPDATE unmet_requests SET judged_at = %(now)s, for_model = false
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s) AND request_id = %(request_id)s AND judged_at IS NULL
+RETURNING request_id;
+
+-- meet: what a request asks is done, or it asks for nothing
+DELETE FROM unmet_requests
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s) AND request_id = %(request_id)s;

@@ -191,6 +191,15 @@ class Facts(BaseModel):
     statements: Annotated[list[FactStatement], Field(max_length=MAX_LINES)]
 
 
+class Forgetting(BaseModel):
+    """Whether a message asks to forget something, and the numbers of the sentences that it means."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    asks: bool
+    forget: Annotated[list[int], Field(max_length=MAX_LINES)] = []
+
+
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "Compaction": Compaction,
     "Dreaming": Dreaming,
@@ -199,6 +208,7 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "Extraction": Extraction,
     "Facts": Facts,
     "Flush": Flush,
+    "Forgetting": Forgetting,
     "Episodic": Episodic,
     "Semantic": Semantic,
 }

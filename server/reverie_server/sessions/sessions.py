@@ -100,9 +100,10 @@ class Sessions:
 
     `after_append` is called after each append that stored something, with the session as it then is and the place of
     its slice; it returns at once and raises nothing. `after_said` does what the messages ask memory to forget before
-    the append returns, and gives the ids of the receipts; it raises nothing. `on_delete` removes what was made of a
-    session that is deleted, by its key, in that transaction; `on_empty` what its messages state, where it is deleted or
-    emptied. `forgotten_log`, where there is one, learns of both.
+    the append returns, and gives the ids of the receipts; it raises nothing. `before_extraction` decides what is left
+    of that, before anything is made of a place's sessions. `on_delete` removes what was made of a session that is
+    deleted, by its key, in that transaction; `on_empty` what its messages state, where it is deleted or emptied.
+    `forgotten_log`, where there is one, learns of both.
     """
 
     def __init__(self, database: Database, pipeline: Pipeline, recorder: Recorder, delays: Delays) -> None:
@@ -112,6 +113,7 @@ class Sessions:
         self._delays = delays
         self.after_append: Callable[[Grant, Place, Session], None] = lambda *_: None
         self.after_said: AfterSaid = _nothing_asked
+        self.before_extraction: Callable[[Grant, Place], Awaitable[None]] = _nothing_more
         self.on_delete: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
         self.on_empty: Callable[[Connection, Place, Slice, int], Awaitable[None]] = _nothing_more
         self.forgotten_log: ForgottenLog | None = None
