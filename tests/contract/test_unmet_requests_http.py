@@ -141,7 +141,7 @@ async def test_an_id_that_no_request_has_is_not_found(wren: Any, client: httpx.A
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-DOUBTFUL = "Perhaps my therapist should not be in your memory."
+DOUBTFUL = "Maybe the therapist had better not be in your notes."
 
 
 async def test_what_may_be_no_request_deletes_nothing_and_is_shown_to_a_person(

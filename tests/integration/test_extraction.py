@@ -330,6 +330,10 @@ class TestWithAModel:
         assert "- Ada has a boat." in await talk.notes()
 
     async def test_what_leaves_memory_goes_to_the_archive(self, talking: Runtime, scripted: ScriptedModel) -> None:
+        async def decides_nothing(*_: object) -> None:
+            """By words alone some of this may be a request to forget, and the model would be asked about it first."""
+
+        talking.sessions.before_extraction = decides_nothing
         talk = Talk(talking)
         facts = "".join(f"- Fact number {n} that the model noted of her.\n" for n in range(8))
         await talk.say(*TALKED, " ".join(f"The model noted fact number {n} of me." for n in range(8)))

@@ -8,16 +8,17 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
-from reverie_server.forgetting import forget_targets, said
+from reverie_server.forgetting import said
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     confidences,
-    forget_kinds,
     forget_requests,
     likely_requests,
+    request_kinds,
     request_model,
     requested_lines,
 )
+from reverie_server.search.asked import targets as forget_targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -50,7 +51,7 @@ def _features(text: str, vectors: forget_targets.Vectors) -> object:
 
 def _requested(text: str) -> object:
     message = Message(1, "user", text, _AT, 1)
-    return requested_lines.requests_of([message], frozenset(statements(text)))
+    return requested_lines.requests_of([message], {each: (each,) for each in statements(text)})
 
 
 TABLE: Mapping[str, Reading] = {
@@ -64,13 +65,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
     "reverie_server.forgetting.said.may_confirm": said.may_confirm,
-    "reverie_server.heuristics.requests.forget_kinds.opening": forget_kinds.opening,
-    "reverie_server.heuristics.requests.forget_kinds.odds": lambda text: forget_kinds.odds("private", text, None, ""),
-    "reverie_server.forgetting.forget_targets.features": lambda text: _features(text, _vectors(text)),
-    "reverie_server.forgetting.forget_targets.log_odds": lambda text: forget_targets.log_odds(
+    "reverie_server.heuristics.requests.request_kinds.opening": request_kinds.opening,
+    "reverie_server.heuristics.requests.request_kinds.odds": lambda text: request_kinds.odds("private", text, None, ""),
+    "reverie_server.search.asked.targets.features": lambda text: _features(text, _vectors(text)),
+    "reverie_server.search.asked.targets.log_odds": lambda text: forget_targets.log_odds(
         _asking(text), _heard(text), "english", None
     ),
-    "reverie_server.forgetting.forget_targets.heard_of": _heard,
+    "reverie_server.search.asked.targets.heard_of": _heard,
     "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
     "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
         "forget", [text]
@@ -108,10 +109,12 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.is_han": "a word",
     "reverie_server.heuristics.requests.request_model.is_of_request": "a word",
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
-    "reverie_server.forgetting.forget_targets.knows": "a model's name",
-    "reverie_server.forgetting.forget_targets.among": "numbers",
-    "reverie_server.forgetting.forget_targets.Trees.log_odds": "numbers",
-    "reverie_server.heuristics.requests.forget_kinds.asks": "a model's name",
+    "reverie_server.search.asked.targets.knows": "a model's name",
+    "reverie_server.search.asked.targets.among": "numbers",
+    "reverie_server.search.asked.targets.Trees.log_odds": "numbers",
+    "reverie_server.heuristics.requests.request_kinds.asks": "a model's name",
+    "reverie_server.heuristics.requests.request_kinds.numbers": "numbers",
+    "reverie_server.heuristics.requests.request_kinds.within": "a number",
     "reverie_server.heuristics.sentence_model.packed": "weights",
     "reverie_server.heuristics.sentence_model.read_model": "our own file",
     "reverie_server.heuristics.sentence_model.SentenceModel.knows": "a model's name",

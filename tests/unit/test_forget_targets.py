@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.forgetting.forget_targets import (
+from reverie_server.heuristics.requests import request_kinds
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest
+from reverie_server.search.asked.targets import (
     FEATURES,
     MAX_HEARD,
     WAITS,
@@ -17,8 +19,6 @@ from reverie_server.forgetting.forget_targets import (
     log_odds,
     models,
 )
-from reverie_server.heuristics.requests import forget_kinds
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_statement_is_weighed_with_the_best_of_the_others() -> None:
     numbers = among(np.array([1.0, -2.0, 3.0], np.float32))
     assert numbers[:, :4].tolist() == [[1, 3, -2, 1], [-2, 3, 1, 2], [3, 1, -2, 0]]
     assert numbers[:, 4] == pytest.approx([1.803, 1.803, 1.803], abs=0.001)
-    assert among(np.array([1.0], np.float32))[0, 1] == forget_kinds.LEAST_ODDS
+    assert among(np.array([1.0], np.float32))[0, 1] == request_kinds.LEAST_ODDS
 
 
 def test_trees_add_up_what_their_leaves_say() -> None:
@@ -106,48 +106,52 @@ def test_trees_add_up_what_their_leaves_say() -> None:
 
 
 def test_there_are_trees_for_both_built_in_models_and_for_none() -> None:
-    assert set(models()) == {*BUILT_IN, ""}
-    for model in models().values():
+    assert set(models()) == {"forget", "remember"}
+    assert all(set(each) == {*BUILT_IN, ""} for each in models().values())
+    for model in (model for each in models().values() for model in each.values()):
         assert model.single.feature.max() < len(FEATURES)
         assert model.among.feature.max() < 5
         assert np.isfinite(model.single.value).all()
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_one"),
+    ("answer", "says"),
     [
-        ("It's forgotten. Do you want something to help you sleep?", True),
-        ("Thrown out.", True),
-        ("Done, it's not kept.", True),
-        ("Das bleibt hier und wird nicht notiert.", True),
-        ("Ist gestrichen.", True),
-        ("Entendido, no lo guardo.", True),
-        ("Borrado.", True),
-        ("好，当作没说过。", True),
-        ("Booked, coach C, by the window.", False),
-        ("Guardado. Crecerá hacia los zapatos.", False),
-        ("I'll hold on to it.", False),
-        ("Which dates are you free?", False),
-        ("Soll ich dich am Montag erinnern?", False),
-        ("Te recomiendo el tren de las nueve.", False),
-        ("周末天气不错。", False),
+        ("Thrown out.", "confirms"),
+        ("Done, it's not kept.", "confirms"),
+        ("Ist gestrichen.", "confirms"),
+        ("Entendido, no lo guardo.", "confirms"),
+        ("Borrado.", "confirms"),
+        ("好，当作没说过。", "confirms"),
+        ("Guardado. Crecerá hacia los zapatos.", "keeps"),
+        ("I'll hold on to it.", "keeps"),
+        ("Ist gemerkt.", "keeps"),
+        ("I will keep that in mind.", "keeps"),
     ],
 )
-def test_an_answer_that_confirms_is_told_from_others_by_its_words(answer: str, is_one: bool) -> None:
-    assert (forget_kinds.odds("confirms", forget_kinds.opening(answer), None, "") > -0.5) is is_one
+def test_an_answer_confirms_that_something_is_forgotten_or_that_it_is_kept_by_its_words(
+    answer: str, says: request_kinds.Kind
+) -> None:
+    odds = {kind: request_kinds.odds(kind, request_kinds.opening(answer), None, "") for kind in request_kinds.OF_ANSWER}
+    assert max(odds, key=odds.__getitem__) == says
 
 
 def test_a_confirming_answer_makes_a_request_likelier_and_another_less_so() -> None:
     for name in (*BUILT_IN, "", "another-model"):
-        alone = forget_kinds.asks(1.0, -2.0, None, name)
-        assert forget_kinds.asks(1.0, -2.0, 3.0, name) > alone > forget_kinds.asks(1.0, -2.0, -4.0, name)
-        # What asks to remember asks the less to forget, whatever the answer.
-        assert forget_kinds.asks(1.0, 2.0, 3.0, name) < forget_kinds.asks(1.0, -2.0, 3.0, name)
-        assert forget_kinds.asks(1.0, 9.0, None, name) == forget_kinds.asks(1.0, 3.0, None, name)
-    assert set(forget_kinds.source()["asks"]) == {*BUILT_IN, ""}
+        odds = {"forget": 1.0, "remember": -2.0}
+        alone = request_kinds.asks("forget", odds, [], name)
+        likely, unlikely = (request_kinds.asks("forget", odds, ends, name) for ends in ([-2.0, 3.0], [-2.0, -4.0]))
+        assert likely > alone > unlikely
+        # What asks to remember asks the less to forget, and so does what is answered as if it did.
+        assert request_kinds.asks("forget", {**odds, "remember": 2.0}, [-2.0, 3.0], name) < likely
+        assert request_kinds.asks("forget", odds, [3.0, 3.0], name) < likely
+        assert request_kinds.asks(
+            "remember", {"remember": 1.0, "forget": -2.0}, [3.0, -2.0], name
+        ) > request_kinds.asks("remember", {"remember": 1.0, "forget": -2.0}, [-4.0, -2.0], name)
+    assert all(set(each) == {*BUILT_IN, ""} for each in request_kinds.source()["asks"].values())
 
 
 def test_of_an_answer_the_first_sentence_counts() -> None:
-    assert forget_kinds.opening("Weg damit. Der Zug fährt um neun.") == "Weg damit."
-    assert len(forget_kinds.opening("a" * 10_000)) == 120
-    assert forget_kinds.opening("") == ""
+    assert request_kinds.opening("Weg damit. Der Zug fährt um neun.") == "Weg damit."
+    assert len(request_kinds.opening("a" * 10_000)) == 120
+    assert request_kinds.opening("") == ""

@@ -75,6 +75,6 @@ def test_a_relation_is_read_from_whole_words() -> None:
 def test_what_is_asked_for_in_other_words_and_corrects_itself_is_kept_as_it_holds() -> None:
     said = "I have a dentist appointment on the 14th - no, sorry, the 15th of April, at half past nine."
     message = Message(1, "user", said, AT, 1, "1", {})
-    [line] = memorable_of([message], "english", "UTC", asked_by_meaning={said}).lines
+    [line] = memorable_of([message], "english", "UTC", asked_by_meaning={said: ()}).lines
     assert line.statement.text == "I have a dentist appointment on the 15th of April, at half past nine."
     assert line.is_request

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import tomllib
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_bench.requests.talks import talks
-from reverie_bench.requests.talks.cases import ordinary_lines
-from reverie_bench.requests.talks.fit import Odds, fit_talks
+from reverie_bench.requests.asking import Odds
+from reverie_bench.requests.talks import keeping, talks
+from reverie_bench.requests.talks.cases import fold_of, ordinary_lines
+from reverie_bench.requests.talks.fit import fit_talks
 from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.extract import asks_to_remember
@@ -49,9 +49,7 @@ async def main() -> None:
     texts, kinds = _sentences()
     vectors = await vectors_of(texts)
     # What is said in one talk is in one fold.
-    of_talks = {
-        said.text: zlib.crc32(f"fold {talk.number}".encode()) % _FOLDS for talk in talks() for said in talk.said
-    }
+    of_talks = {said.text: fold_of(talk) for talk in (*talks(), *keeping()) for said in talk.said}
     by_chance = np.random.default_rng(SEED).integers(0, _FOLDS, len(texts))
     folds = np.array([of_talks.get(text, fold) for text, fold in zip(texts, by_chance.tolist(), strict=True)])
     fitted: dict[str, FittedKind] = {}
@@ -61,7 +59,7 @@ async def main() -> None:
         fitted[kind].words["own_words"] = _own_words(texts, asks)
     MODEL_FILE.write_text(json.dumps(file_of(fitted), ensure_ascii=False) + "\n")
     await _show()
-    await fit_talks(_odds(fitted, texts), [text for text, kind in zip(texts, kinds, strict=True) if kind == "remember"])
+    await fit_talks(_odds(fitted, texts))
 
 
 def _odds(fitted: Mapping[str, FittedKind], texts: Sequence[str]) -> Odds:
@@ -84,9 +82,10 @@ def _sentences() -> tuple[list[str], list[str]]:
         table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
         found.update((text, name if name in KINDS else "neither") for texts in table.values() for text in texts)
     found |= dict.fromkeys(ordinary_lines(fitted=True), "neither")
-    for talk in talks():
-        if not talk.is_held:
-            found |= {said.text: "forget" if said.asks else "neither" for said in talk.said}
+    for kind, some in (("forget", talks()), ("remember", keeping())):
+        for talk in some:
+            if not talk.is_held:
+                found |= {said.text: kind if said.asks else "neither" for said in talk.said}
     found = {**{text: "neither" for label in _OF_RELEVANCE for text in labelled_messages(label)}, **found}
     return list(found), list(found.values())
 
@@ -97,7 +96,7 @@ def _own_words(texts: Sequence[str], asks: Floats) -> list[str]:
     Of Chinese characters only the former: a common one may be part of any word. Talks and ordinary lines, which are
     about something, say nothing of it.
     """
-    lines = {*ordinary_lines(fitted=True), *(said.text for talk in talks() for said in talk.said)}
+    lines = {*ordinary_lines(fitted=True), *(said.text for talk in (*talks(), *keeping()) for said in talk.said)}
     counts, totals = (Counter[str](), Counter[str]()), [0, 0]
     for text, is_asking in zip(texts, asks, strict=True):
         if text not in lines:

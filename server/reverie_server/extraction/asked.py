@@ -1,34 +1,122 @@
-"""What users ask to remember in words that no pattern has."""
+"""What users ask to remember in words that no pattern has, and what they mean by it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import numpy as np
 
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.requests.fact_requests import split_request
-from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
+from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests, topic_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
-from reverie_server.search.asking import asks_to_remember
+from reverie_server.search.asked.asking import chance_of_asking
+from reverie_server.search.asked.targets import MAX_HEARD, WAITS, HeardMessage, heard_of, log_odds
+from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
-# Of one conversation so many sentences are looked at.
-_MAX_SENTENCES = 100
+# Of one conversation so many sentences are looked at, and so many requests.
+_MAX_SENTENCES, _MAX_REQUESTS = 100, 24
+# What asks from this chance on is a request: of what people say, one in thirty, and hardly any of these is none.
+_ASKS = 0.25
+# From this on it is one where a statement is likely meant, too.
+_MAY_ASK = 0.1
+# What a request means: the likeliest statement from the first on, and each from the second: one too many is one line
+# more. Of what only may ask, each from the last on.
+_LEAST_MEANT, _MEANT, _SURELY_MEANT = 0.25, 0.4, 0.5
+# What was said longer ago is of another conversation.
+_SAME_TALK = timedelta(hours=12)
+_QUESTION = ("?", "？")
 
 
-async def asked_to_remember(models: ModelSlot, heard: Sequence[Message]) -> frozenset[str]:
-    """The sentences of users that ask to remember something and that no pattern reads as a request."""
-    of_user = [message for message in heard if message.role == "user"]
-    likely = await isolated(_likely, of_user, chars=sum(len(message.content) for message in of_user))
-    return frozenset([each.sentence for each in likely if await asks_to_remember(models, each)])
+async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], language: str) -> Mapping[str, Sequence[str]]:
+    """The sentences of users that likely ask to remember something, also by the answers, and that no pattern reads.
+
+    Each with the sentences that it means, itself where it says what is to be kept; none where none is likely.
+    """
+    spoken = await isolated(_spoken, heard, chars=sum(len(message.content) for message in heard))
+    asked: dict[str, Sequence[str]] = {}
+    for index, likely in (await isolated(_likely, spoken, chars=sum(map(_chars, spoken)))).items():
+        chances = [await chance_of_asking(models, "remember", each, None) for each in likely]
+        following = heard[index + 1] if index + 1 < len(heard) else None
+        if following is not None and following.role == "assistant":
+            # An answer is to what asks most.
+            best = max(range(len(likely)), key=chances.__getitem__)
+            chances[best] = await chance_of_asking(models, "remember", likely[best], following.content)
+        for each, chance in zip(likely, chances, strict=True):
+            if chance < _MAY_ASK or len(asked) == _MAX_REQUESTS:
+                continue
+            least = _LEAST_MEANT if chance >= _ASKS else _SURELY_MEANT
+            meant = await _meant(models, heard, spoken, index, each, language, least)
+            if meant or chance >= _ASKS:
+                asked[each.sentence] = meant
+    return asked
 
 
-def _likely(messages: Sequence[Message]) -> list[LikelyRequest]:
-    found: list[LikelyRequest] = []
-    for message in messages:
-        text = strip_injected(message.content)[:MAX_TEXT_CHARS]
-        said = [text[span.start : span.end].strip() for span in spoken_sentences(text)]
-        found += likely_requests("remember", [each for each in said if split_request(each).kind == "none"])
-    return found[:_MAX_SENTENCES]
+async def _meant(
+    models: ModelSlot,
+    heard: Sequence[Message],
+    spoken: Sequence[Sequence[str]],
+    index: int,
+    likely: LikelyRequest,
+    language: str,
+    least: float,
+) -> list[str]:
+    """The sentences that a request of the message at `index` means; none where none has the chance `least`."""
+    said = spoken[index]
+    number = said.index(likely.sentence)
+    topic = topic_of(likely.sentence, language, "remember")
+    request = ForgetRequest("told", likely.sentence, topic, tuple(said[:number]), tuple(said[number + 1 :]))
+    earlier, count = list[HeardMessage](), 0
+    for at in range(index - 1, -1, -1):
+        is_near = heard[index].at - heard[at].at <= _SAME_TALK and count < MAX_HEARD
+        if heard[at].role == "user" and spoken[at] and is_near:
+            earlier.append(HeardMessage(spoken[at], _replies(heard, at)))
+            count += len(spoken[at])
+    candidates = heard_of(HeardMessage(said, _replies(heard, index)), number, earlier, [])
+    candidates = [each for each in candidates if each.text != WAITS]
+    vectors = await vectors_of(models, request, [each.text for each in candidates])
+    odds = await asyncio.to_thread(log_odds, request, candidates, language, vectors, "remember")
+    chances = 1 / (1 + np.exp(-odds))
+    best = float(chances.max())
+    if best < least:
+        return []
+    limit = min(max(_MEANT, least), best)
+    return list(dict.fromkeys(each.text for each, chance in zip(candidates, chances, strict=True) if chance >= limit))
+
+
+def _spoken(heard: Sequence[Message]) -> list[list[str]]:
+    """The sentences of each message; none of an assistant's."""
+    found: list[list[str]] = []
+    for message in heard:
+        text = strip_injected(message.content)[:MAX_TEXT_CHARS] if message.role == "user" else ""
+        found.append([text[span.start : span.end].strip() for span in spoken_sentences(text)])
+    return found
+
+
+def _likely(spoken: Sequence[Sequence[str]]) -> dict[int, list[LikelyRequest]]:
+    """By message the sentences that may ask, so many of all."""
+    found: dict[int, list[LikelyRequest]] = {}
+    left = _MAX_SENTENCES
+    for index, said in enumerate(spoken):
+        may_ask = [each for each in said if split_request(each).kind == "none" and not forget_requests(each)]
+        if likely := likely_requests("remember", may_ask)[:left]:
+            found[index] = likely
+            left -= len(likely)
+    return found
+
+
+def _chars(said: Sequence[str]) -> int:
+    return sum(map(len, said))
+
+
+def _replies(heard: Sequence[Message], index: int) -> bool:
+    """Whether a message replies to a question."""
+    before = heard[index - 1] if index else None
+    return before is not None and before.role == "assistant" and before.content.rstrip(" \"'”").endswith(_QUESTION)

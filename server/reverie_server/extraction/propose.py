@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -77,7 +77,7 @@ class Basis:
     """The inputs of a proposal: the messages heard in a session, the files, and the lines that tools saved meanwhile.
 
     `clean` removes forgotten texts from a text. A model may rewrite the paths in `replaceable`. `names` are the
-    speakers' names, `time_zone` is the agent's. `asked` are the sentences that `asked_to_remember` gives.
+    speakers' names, `time_zone` is the agent's. `asked` is what `asked_to_remember` gives.
     """
 
     session_id: str
@@ -90,7 +90,7 @@ class Basis:
     language: str
     names: Sequence[str] = ()
     time_zone: str = "UTC"
-    asked: Collection[str] = ()
+    asked: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
     def grounds(self) -> Sources:

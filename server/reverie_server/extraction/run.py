@@ -297,7 +297,7 @@ class Run:
             language=self._grant.settings.language,
             names=[(self._work.owner_key or "").rpartition(":")[2]],
             time_zone=self._grant.settings.time_zone,
-            asked=await asked_to_remember(self._dependencies.models, round_.heard),
+            asked=await asked_to_remember(self._dependencies.models, round_.heard, self._grant.settings.language),
         )
         return SliceState(basis, alive[path][1] if path in alive else None, day, today, mark)
 

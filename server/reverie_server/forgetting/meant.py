@@ -1,7 +1,7 @@
 """The statements that a request to forget means, of what was said before it and of the whole memory.
 
 Patterns read some requests whole: "forget everything I said about …". For the others each statement that was heard is
-judged (`forget_targets`), beside what of the memory is relevant to the request.
+judged (`search.asked.targets`), beside what of the memory is relevant to the request.
 """
 
 from __future__ import annotations
@@ -12,32 +12,27 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
-import structlog
 
-from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
-from reverie_server.forgetting.forget_targets import (
-    MAX_HEARD,
-    WAITS,
-    Heard,
-    HeardMessage,
-    Vectors,
-    heard_of,
-    knows,
-    log_odds,
-)
 from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.search.asked.targets import (
+    MAX_HEARD,
+    WAITS,
+    Heard,
+    HeardMessage,
+    heard_of,
+    log_odds,
+)
+from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
-from reverie_server.search.query_vector import query_vector
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
-log = structlog.get_logger()
 LIMIT = 0.6
 """A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
 _CERTAIN = 0.9
@@ -117,7 +112,7 @@ class MeantStatements:
         """What a request likely means of what was heard, or else of what was `just_said`, where it points at that."""
         if not heard:
             return []
-        vectors = await self._vectors(request, [each.text for each in heard])
+        vectors = await vectors_of(self._models, request, [each.text for each in heard])
         if vectors is None and request.kind in ("topic", "nearby", "own"):
             # Whether what it names was ever said, or is itself, words alone do not tell.
             return []
@@ -131,10 +126,11 @@ class MeantStatements:
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]
         chosen = [text for text, chance in chances.items() if chance >= LIMIT]
-        if is_previous and not _names_any(request.sentence, heard, language):
-            # What was said last is meant, unless another statement is far more likely by its meaning, too.
-            least = _OF_OTHERS if vectors is not None else 1.0
-            chosen = [text for text in chosen if text in just_said or chances[text] >= least]
+        if is_previous:
+            # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
+            named = _named(request.sentence, heard, language)
+            least = 1.0 if named or vectors is None else _OF_OTHERS
+            chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
         if found := confided([just_said]):
@@ -143,23 +139,6 @@ class MeantStatements:
         best = max(near, key=chances.__getitem__, default="")
         is_surely = is_previous or (len(near) == 1 and request.chance >= LIMIT)
         return [best] if best and (is_surely or chances[best] >= _OF_POINTING) else []
-
-    async def _vectors(self, request: ForgetRequest, texts: Sequence[str]) -> Vectors | None:
-        ready = self._models.ready
-        if ready is None or not knows(ready.embedder.identity.name):
-            return None
-        whole = " ".join((*request.before, request.sentence, *request.after))
-        try:
-            asked = [np.asarray(await query_vector(ready, text), np.float32) for text in (request.sentence, whole)]
-            found = await ready.embedder.embed([text for text in texts if text])
-        except (EmbedderUnavailable, EmbeddingRejected) as error:
-            log.warning("forgetting_not_embedded", detail=str(error))
-            return None
-        rows = dict(zip(filter(None, texts), found, strict=True))
-        known = {
-            text: np.asarray(row, np.float32) for text, row in rows.items() if not isinstance(row, EmbeddingRejected)
-        }
-        return Vectors(ready.embedder.identity.name, asked[0], asked[1], known)
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request."""
@@ -183,10 +162,12 @@ def answer_in(messages: Sequence[Message]) -> str:
     return next((each.content for each in reversed(messages) if each.role == "assistant"), "")
 
 
-def _names_any(sentence: str, heard: Sequence[Heard], language: str) -> bool:
-    """Whether a request has a word of something that was heard."""
+def _named(sentence: str, heard: Sequence[Heard], language: str) -> frozenset[str]:
+    """Of what was heard the statements that have a word of a request."""
     terms = meaning_of(topic_of(sentence, language), language).terms
-    return any(terms & meaning_of(each.text, language).terms for each in heard if each.text != sentence)
+    return frozenset(
+        each.text for each in heard if each.text != sentence and terms & meaning_of(each.text, language).terms
+    )
 
 
 def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:

@@ -23,12 +23,10 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.echoes import echoes
 from reverie_server.forgetting.forget import Forgetting
-from reverie_server.forgetting.forget_targets import WAITS
 from reverie_server.forgetting.meant import LIMIT, MeantStatements
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.extract import asks_to_remember
-from reverie_server.heuristics.requests.forget_kinds import odds, opening
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
@@ -36,7 +34,9 @@ from reverie_server.heuristics.requests.likely_requests import (
     likely_requests,
     speaks_of_forgetting,
 )
-from reverie_server.search.asking import LEAST_ALONE, chance_of_forgetting
+from reverie_server.heuristics.requests.request_kinds import odds, opening
+from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
+from reverie_server.search.asked.targets import WAITS
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.statement_spans import statements
@@ -53,7 +53,7 @@ _SURELY = 0.8
 # With less it is no request, whatever the answer to it; up to LIMIT it may be one.
 _DOUBTFUL = 0.2
 # An answer of which less is to be said by its words is not held beside the message before it.
-_LEAST_OF_ANSWER = -1.5
+_LEAST_OF_ANSWER = -2.5
 # A person has to look where nothing was found for what is likely asked; what may be no request a language model alone
 # is asked about; and a request may wait for the next message. The last one of those of a message counts.
 _Outcome = Literal["done", "for_model", "unmet", "waits"]
@@ -199,17 +199,17 @@ class SaidForgetting:
         looked_at = sum(len(each.parts) for each in likely)
         if not likely or looked_at > left:
             return found, looked_at
-        chances = [await chance_of_forgetting(self._models, each, None) for each in likely]
+        chances = [await chance_of_asking(self._models, "forget", each, None) for each in likely]
         # An answer is to what asks most.
         best = max(range(len(likely)), key=chances.__getitem__)
         alone = chances[best]
         if answer is not None:
-            chances[best] = await chance_of_forgetting(self._models, likely[best], answer)
+            chances[best] = await chance_of_asking(self._models, "forget", likely[best], answer)
         least = _SURELY if answer is None else _DOUBTFUL
         if self._has_language_model:
             # It judges what may ask, whatever was answered.
             chances[best] = max(chances[best], alone)
-            least = LEAST_ALONE
+            least = LEAST_ALONE["forget"]
         for each, chance in zip(likely, chances, strict=True):
             if chance >= least:
                 found.append(replace(forgetting_asked(sentences, each, language), chance=chance))

@@ -7,8 +7,9 @@ reason, and whatever they asked to remember. Nothing that the assistant said is 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
@@ -141,12 +142,12 @@ def memorable_of(
     language: str,
     time_zone: str,
     known: Sequence[StatedFact] = (),
-    asked_by_meaning: Collection[str] = (),
+    asked_by_meaning: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Heard:
     """The facts that users state in a conversation, and the lines to keep, in order and distinct.
 
     `known` are the facts of the person's files: the people and projects in them are known by their names.
-    `asked_by_meaning` are sentences that ask to remember something in words that no pattern has.
+    `asked_by_meaning` are sentences that ask to remember something in words that no pattern has, with what they mean.
     """
     spoken = [message for message in messages if message.role in ("user", "assistant")]
     utterances = [

@@ -27,6 +27,15 @@ _LONG_TALKS, _HELD_LONG_TALKS = 500, 900
 _SHARE_OF_SENTENCE, _SHARE_OF_MARK = 0.5, 0.4
 
 
+_FOLDER = Path(__file__).parent
+
+
+def keeping() -> list[Talk]:
+    """Talks in which somebody asks to remember something, written in the same way: `{1|…}` is to be kept there, and
+    `{ask 1 self|…}` says itself what is."""
+    return talks(_FOLDER.parent / "keeping")
+
+
 @dataclass(frozen=True, slots=True)
 class TalkMessage:
     """A message as it is sent, on a day of the talk."""
@@ -46,13 +55,14 @@ class Said:
 
     @property
     def asks(self) -> bool:
-        """Whether it asks to forget something."""
+        """Whether it asks for something."""
         return any(mark.startswith("ask") for mark in self.marks)
 
     @property
     def means(self) -> frozenset[str]:
-        """The numbers of what it asks to forget."""
-        return frozenset(each for mark in self.marks if mark.startswith("ask") for each in mark.split()[1:]) - {"next"}
+        """The numbers of what it asks for."""
+        words = {each for mark in self.marks if mark.startswith("ask") for each in mark.split()[1:]}
+        return frozenset(words - {"next", "self"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +94,8 @@ class Talk:
         return self.number >= _LONG_TALKS
 
 
-def talks() -> list[Talk]:
+def talks(folder: Path = _FOLDER) -> list[Talk]:
     """All talks, language by language. ValueError for a line that is none."""
-    folder = Path(__file__).parent
     return [
         _talk(part.strip().splitlines(), language)
         for language in LANGUAGES
@@ -117,7 +126,7 @@ def _talk(lines: list[str], language: str) -> Talk:
             # A clause beside what is meant may go with it.
             others += [sentence.text.strip(_EDGES) for sentence, is_touched in sentences if not is_touched]
     numbers = {number for tag, _ in marked if tag.startswith("ask") for number in tag.split()[1:]}
-    meant = tuple(text.strip(_EDGES) for tag, text in marked if tag in numbers)
+    meant = tuple(text.strip(_EDGES) for tag, text in marked if tag in numbers or "self" in tag.split())
     others += [text.strip(_EDGES) for tag, text in marked if tag == "none" or (tag.isdigit() and tag not in numbers)]
     return Talk(name, language, about, tuple(messages), tuple(said), meant, tuple(filter(None, others)))
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from reverie_bench.requests.talks import Said, Talk
 from reverie_bench.tagged import tagged_lives
 from reverie_bench.truth.life import load_lives
-from reverie_server.forgetting.forget_targets import WAITS, Heard, HeardMessage, heard_of
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import parts_of, points_back, topic_of
 from reverie_server.heuristics.requests.request_model import is_worth_a_vector
+from reverie_server.search.asked.targets import WAITS, Heard, HeardMessage, heard_of
 from reverie_server.text.statement_spans import statements
 
 FOLDS = 6

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
 
 from reverie_bench.recall import logistic
-from reverie_bench.requests.talks import LANGUAGES, Talk, talks
+from reverie_bench.requests.asking import Odds, answered_messages, fit_asking
+from reverie_bench.requests.talks import LANGUAGES, Talk, keeping, talks
 from reverie_bench.requests.talks.cases import (
     FOLDS,
     SURROUNDINGS,
@@ -27,25 +28,21 @@ from reverie_bench.requests.talks.cases import (
     cases_among,
     cases_of,
     fold_of,
-    messages_of_lives,
-    ordinary_lines,
     plain_requests,
 )
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_by
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.forgetting import forget_targets
-from reverie_server.forgetting.forget_targets import (
+from reverie_server.heuristics.requests import request_kinds
+from reverie_server.heuristics.requests.request_kinds import OF_ANSWER, opening
+from reverie_server.heuristics.requests.request_model import KINDS
+from reverie_server.search.asked import targets as forget_targets
+from reverie_server.search.asked.targets import (
     WAITS,
     Trees,
     Vectors,
     among,
     features,
 )
-from reverie_server.heuristics.requests import forget_kinds
-from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, opening, within
-from reverie_server.heuristics.requests.likely_requests import parts_of
-from reverie_server.heuristics.requests.memory_requests import Kind
-from reverie_server.heuristics.requests.request_model import KINDS, by_meaning, by_words, is_worth_a_vector
 
 _RIDGE, SEED = 0.3, 20261127
 _RATE, _FEWEST, _SHARE, _COLUMNS = 0.06, 6, 0.7, 0.3
@@ -54,12 +51,12 @@ _Size = tuple[int, int]
 _OF_SINGLE: _Size = (180, 4)
 _OF_AMONG: _Size = (80, 3)
 _OF_REQUEST = ("ahead", "inside")
+# Plain requests are of those to forget.
+_OF_KEEPING: tuple[Surroundings, ...] = ("alone", "in a memory", "in a long talk", "not there", "asks for nothing")
 _LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 Rows = Mapping[str, NDArray[np.float32]]
-Odds = Mapping[str, Mapping[Kind, Mapping[str, float]]]
-"""Log-odds by embedding model ("": by words), by what is asked for, and by text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +86,10 @@ class Space:
         return [texts[at] for at in np.argsort(-nearness, kind="stable")]
 
 
-async def fit_talks(odds: Odds, remembering: Sequence[str]) -> None:
+async def fit_talks(odds: Odds) -> None:
     """Write the models beside the modules that use them, and print how well they do.
 
-    `odds` are those that a sentence of a talk, or one of `remembering`, asks for something, by a fit without it.
+    `odds` are those that a sentence of a talk asks for something, by a fit without the talk.
     """
     everything = talks()
     fitted = [talk for talk in everything if not talk.is_held]
@@ -101,22 +98,35 @@ async def fit_talks(odds: Odds, remembering: Sequence[str]) -> None:
     kinds = _fit_kinds(fitted, spaces[:-1])
     source = file_of({name: kind.fitted for name, kind in kinds.items()})
     _write(source)
-    source["asks"] = await _fit_asking(fitted, kinds["confirms"], odds, remembering)
+    source["asks"] = await fit_asking(odds, {name: kinds[name].odds for name in OF_ANSWER})
     _write(source)
     near = spaces[0].nearest
     cases = {name: cases_among(fitted, near, name) for name in SURROUNDINGS}
     held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
-    models = {space.name: _fit_targets(space, cases, kinds, held) for space in spaces}
+    to_forget = {space.name: _fit_targets(space, cases, kinds, held) for space in spaces}
+    models = {"forget": to_forget, "remember": await fit_keeping()}
     forget_targets.MODEL_FILE.write_text(json.dumps(models) + "\n", encoding="utf-8")
+
+
+async def fit_keeping() -> dict[str, object]:
+    """What the file has by embedding model of what is to be remembered."""
+    everything = keeping()
+    fitted = [talk for talk in everything if not talk.is_held]
+    spaces = [await _space(name, everything) for name in BUILT_IN]
+    spaces.append(Space("", {}, {}, np.zeros(0, np.float32)))
+    near = spaces[0].nearest
+    cases = {name: cases_among(fitted, near, name) for name in _OF_KEEPING}
+    held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
+    return {space.name: _fit_targets(space, cases, None, held) for space in spaces}
 
 
 def _fit_targets(
     space: Space,
     by_surroundings: Mapping[Surroundings, Sequence[Case]],
-    kinds: Mapping[str, FittedOdds],
+    kinds: Mapping[str, FittedOdds] | None,
     held: Sequence[Case],
 ) -> dict[str, object]:
-    """What the file has of one embedding model."""
+    """What the file has of one embedding model. `kinds` are those that were fitted to the same talks, if any were."""
     cases = [case for some in by_surroundings.values() for case in some]
     rows = [_features(case, space, kinds) for case in cases]
     folds = np.array([fold_of(case.talk) for case in cases])
@@ -131,7 +141,8 @@ def _fit_targets(
         start += len(some)
     single, beside_others = _fit_trees(rows, labels, _OF_SINGLE), _fit_trees(beside, labels, _OF_AMONG)
     for which, is_long in (("short", False), ("long", True)):
-        some = [case for case in held if case.talk.is_long == is_long]
+        if not (some := [case for case in held if case.talk.is_long == is_long]):
+            continue
         found = [beside_others.log_odds(among(single.log_odds(_features(case, space)))) for case in some]
         print(f"  held, {which}: {how_well(some, [logistic.sigmoid(each.astype(np.float64)) for each in found])}")
     return {"single": _file_of(single), "among": _file_of(beside_others), "usual": _packed(space.usual)}
@@ -175,21 +186,19 @@ class FittedOdds:
 
 def _fit_kinds(some: Sequence[Talk], spaces: Sequence[Space]) -> dict[str, FittedOdds]:
     """Of openings of answers, of what is said, and of requests."""
-    labelled: dict[str, dict[str, tuple[bool, int]]] = {name: {} for name in ("confirms", "private", *_OF_REQUEST)}
-    for text, answer in messages_of_lives():
-        # "Guardado." is much like "Borrado.", and says the opposite.
-        labelled["confirms"].setdefault(opening(answer), (False, zlib.crc32(f"fold {text}".encode()) % FOLDS))
+    labelled: dict[str, dict[str, tuple[bool, int]]] = {name: {} for name in (*OF_ANSWER, "private", *_OF_REQUEST)}
+    for message in answered_messages():
+        for name, kind in zip(OF_ANSWER, KINDS, strict=True):
+            labelled[name].setdefault(opening(message.answer), (kind in message.asks, message.fold))
     for talk in some:
-        for answer, asks in _answers(talk):
-            labelled["confirms"].setdefault(answer, (asks, fold_of(talk)))
         for said in talk.said:
             if said.asks:
                 is_ahead = any("next" in mark.split() for mark in said.marks)
                 labelled["ahead"].setdefault(said.text, (is_ahead, fold_of(talk)))
                 labelled["inside"].setdefault(said.text, (bool(said.means & set(said.marks)), fold_of(talk)))
             elif "none" in said.marks:
-                for name in _OF_REQUEST:
-                    labelled[name].setdefault(said.text, (False, fold_of(talk)))
+                for of_request in _OF_REQUEST:
+                    labelled[of_request].setdefault(said.text, (False, fold_of(talk)))
             else:
                 labelled["private"].setdefault(said.text, (bool(said.marks), fold_of(talk)))
     rows = {name: {space.name: space.queries for space in spaces} for name in labelled}
@@ -206,104 +215,10 @@ def _fit_kind(labelled: Mapping[str, tuple[bool, int]], spaces: Mapping[str, Row
     return FittedOdds(fitted, {name: dict(zip(texts, map(float, each), strict=True)) for name, each in odds.items()})
 
 
-def _answers(talk: Talk) -> Iterator[tuple[str, bool]]:
-    """The openings of answers, and whether the message before asks to forget something."""
-    asking = {said.message for said in talk.said if said.asks}
-    for at, message in enumerate(talk.messages):
-        if message.role == "assistant" and at:
-            yield opening(message.text), at - 1 in asking
-
-
 def _write(source: Mapping[str, object]) -> None:
-    forget_kinds.MODEL_FILE.write_text(json.dumps(source) + "\n", encoding="utf-8")
-    forget_kinds.source.cache_clear()
-    forget_kinds.model.cache_clear()
-
-
-async def _fit_asking(
-    some: Sequence[Talk], confirms: FittedOdds, odds: Odds, remembering: Sequence[str]
-) -> dict[str, dict[str, list[float]]]:
-    """By embedding model the weights of the log-odds of a request and of its answer, and the offset.
-
-    Beside the talks stand ordinary lines, messages of lives with their answers, and requests to remember, which answers
-    confirm in much the same words: a request to forget is seldom.
-    """
-    rng = np.random.default_rng(SEED)
-    found = {}
-    lines = [(line, "") for line in ordinary_lines(fitted=False)]
-    lived = messages_of_lives()
-    for name, of_kind in odds.items():
-        rows, asks = [], []
-        for talk in some:
-            for message in dict.fromkeys(said.message for said in talk.said):
-                own = [said for said in talk.said if said.message == message]
-                answer = talk.messages[message + 1] if message + 1 < len(talk.messages) else None
-                if answer is None or answer.role != "assistant":
-                    continue
-                text = max((said.text for said in own), key=of_kind["forget"].__getitem__)
-                of_answer = confirms.odds[name][opening(answer.text)]
-                rows.append([of_kind["forget"][text], within(of_kind["remember"][text]), of_answer])
-                asks.append(any(said.asks for said in own))
-        ends = {
-            is_asking: [row[2] for row, each in zip(rows, asks, strict=True) if each == is_asking]
-            for is_asking in (True, False)
-        }
-        beside = [[*each[:2], ends[False][rng.integers(len(ends[False]))]] for each in await _odds_of(name, lines)]
-        beside += await _odds_of(name, lived)
-        beside += [
-            [of_kind["forget"][text], within(of_kind["remember"][text]), ends[True][rng.integers(len(ends[True]))]]
-            for text in remembering
-        ]
-        numbers = np.array([*rows, *beside])
-        outcomes = np.array([*asks, *[False] * len(beside)])
-        answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :2], outcomes)
-        found[name] = {
-            "answered": [round(each, 4) for each in (*answered.slopes, answered.intercept)],
-            "alone": [round(each, 4) for each in (*alone.slopes, alone.intercept)],
-        }
-        print(f"{name or 'without vectors'}, whether it is a request")
-        print(f"  answered: {_asked(numbers, outcomes, answered, len(rows))}")
-        print(f"  alone: {_asked(numbers[:, :2], outcomes, alone, len(rows))}")
-    return found
-
-
-def _asked(numbers: Floats, outcomes: NDArray[np.bool_], fitted: logistic.Fit, count: int) -> str:
-    """How many requests of talks are taken for one, of other messages of these, and of ordinary lines."""
-    chances = logistic.sigmoid(numbers @ np.array(fitted.slopes) + fitted.intercept)
-    parts = []
-    for limit in _LIMITS:
-        taken = chances >= limit
-        of_talks, of_lines = taken[:count], taken[count:]
-        parts.append(
-            f"from {limit:g} {of_talks[outcomes[:count]].mean():.2f}, others {of_talks[~outcomes[:count]].mean():.3f},"
-            f" lines {of_lines.sum()} of {len(of_lines)}"
-        )
-    return "; ".join(parts)
-
-
-async def _odds_of(name: str, messages: Sequence[tuple[str, str]]) -> list[list[float]]:
-    """Of messages and their answers the log-odds that they ask to forget and to remember, and of the answers.
-
-    As the server takes them: those of the part that most asks to forget.
-    """
-    parts = [[part for part in parts_of(text) if is_worth_a_vector("forget", part)] for text, _ in messages]
-    flat = sorted({part for of_line in parts for part in of_line})
-    answers = sorted({opening(answer) for _, answer in messages})
-    if name:
-        vectors = dict(zip(flat, np.asarray(await vectors_by(name, flat), np.float32), strict=True))
-        of_answers = dict(zip(answers, np.asarray(await vectors_by(name, answers), np.float32), strict=True))
-        odds = {part: [by_meaning(kind, part, vectors[part], name) or 0.0 for kind in KINDS] for part in flat}
-        ends = {text: forget_kinds.odds("confirms", text, of_answers[text], name) for text in answers}
-    else:
-        odds = {part: [by_words(kind, part) for kind in KINDS] for part in flat}
-        ends = {text: min(forget_kinds.odds("confirms", text, None, ""), 0.0) for text in answers}
-    forget, remember = KINDS.index("forget"), KINDS.index("remember")
-    rows = []
-    for of_line, (_, answer) in zip(parts, messages, strict=True):
-        both = max((odds[part] for part in of_line), key=lambda each: each[forget], default=None)
-        of_request = [LEAST_ODDS, within(LEAST_ODDS)] if both is None else [both[forget], within(both[remember])]
-        rows.append([*of_request, ends[opening(answer)]])
-    return rows
+    request_kinds.MODEL_FILE.write_text(json.dumps(source) + "\n", encoding="utf-8")
+    request_kinds.source.cache_clear()
+    request_kinds.model.cache_clear()
 
 
 def _features(case: Case, space: Space, kinds: Mapping[str, FittedOdds] | None = None) -> NDArray[np.float32]:
@@ -355,8 +270,7 @@ def _packed(array: NDArray[np.generic]) -> str:
 
 async def _space(name: str, some: Sequence[Talk]) -> Space:
     passages = sorted({said.text for talk in some for said in talk.said})
-    answers = {opening(message.text) for talk in some for message in talk.messages if message.role == "assistant"}
-    answers |= {opening(answer) for _, answer in messages_of_lives()}
+    answers = {opening(message.answer) for message in answered_messages()}
     messages = {" ".join(said.text for said in of_one) for talk in some for of_one in by_message(talk).values()}
     plain = {text for language in LANGUAGES for text in plain_requests(language)}
     queries = sorted({*answers, *passages, *messages, *plain})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause
-from reverie_server.heuristics.requests.fact_requests import is_of_next, split_request
+from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
@@ -26,18 +26,20 @@ _PRONOUN = re.compile(
 )
 
 
-def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> list[tuple[Message, str, str]]:
+def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[str]]) -> list[tuple[Message, str, str]]:
     """What users ask to remember, in any language: the message, the sentence that has it, and that as a line.
 
     `Please remember that` is about the statement before, also in the message before; a sentence that begins with a
-    pronoun goes with the one before it. The sentences `by_meaning` ask in words that no pattern has. What the assistant
-    promises at once to remember is asked for.
+    pronoun goes with the one before it. The sentences `by_meaning` ask in words that no pattern has; each has the
+    sentences that it means, itself perhaps, where these are known. What the assistant promises at once to remember is
+    asked for.
     """
     found: list[tuple[Message, str, str]] = []
     before: tuple[Message, str, str] | None = None
     earlier: list[tuple[tuple[Message, str, str], frozenset[str]]] = []
     is_next_asked = False
     asked_in: Message | None = None
+    meant_by_any = {text for texts in by_meaning.values() for text in texts}
     for message in messages:
         if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
             # What is promised behind a request is what that asks for.
@@ -50,6 +52,12 @@ def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> lis
         for number, span in enumerate(spans):
             sentence = text[span.start : span.end].strip()
             request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
+            if by_meaning.get(sentence) and sentence not in meant_by_any:
+                # What it means is told below, wherever it stands.
+                asked_in = message
+                continue
+            if sentence in meant_by_any and request.kind != "inside":
+                request = Request("none", 0, len(sentence))
             is_opening = number == 0 and len(spans) > 1
             is_here = before is not None and before[0] is message
             asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
@@ -70,7 +78,8 @@ def requests_of(messages: Sequence[Message], by_meaning: Collection[str]) -> lis
                 before = (message, sentence, whole)
                 if by_meaning:
                     earlier.append((before, content_terms(whole)))
-                found += [before] if is_next_asked or request.kind == "inside" else []
+                is_meant = is_next_asked or request.kind == "inside" or sentence in meant_by_any
+                found += [before] if is_meant and before not in found else []
                 is_next_asked = False
     return found
 

@@ -1,4 +1,4 @@
-"""How likely a sentence with its answer is a request to forget, and what it says of what it means. Pure.
+"""How likely a message with its answer asks to remember or to forget, and what a request says of what it means. Pure.
 
 Learnt from talks by `python -m reverie_bench.requests` (`sentence_model`).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,14 +15,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.sentence_model import SentenceModel, read_model
 
 MODEL_FILE = Path(__file__).with_suffix(".json")
 # What an answer says of a request stands first in it.
 _MAX_CHARS = 120
-Kind = Literal["confirms", "private", "ahead", "inside"]
-"""The opening of an answer confirms that something is forgotten; a statement is one that people ask to forget; a
-request is about what comes after it, or has in itself what is meant."""
+Kind = Literal["confirms", "keeps", "private", "ahead", "inside"]
+"""The opening of an answer confirms that something is forgotten, or that it is kept; a statement is one that people ask
+to forget; a request to forget is about what comes after it, or has in itself what is meant."""
+OF_ANSWER: tuple[Kind, Kind] = ("keeps", "confirms")
+"""What answers say, in the order of `request_model.KINDS`."""
 LEAST_ODDS = -6.0
 """Those of a sentence without a word of such requests."""
 _MOST_ODDS = 3.0
@@ -48,17 +51,25 @@ def within(odds: float) -> float:
     return min(max(odds, -_MOST_ODDS), _MOST_ODDS)
 
 
-def asks(forget: float, remember: float, answer: float | None, name: str) -> float:
-    """The log-odds that a message asks to forget something, by those of its sentence and of the answer to it.
+def numbers(kind: Asked, odds: Mapping[Asked, float], answers: Sequence[float]) -> list[float]:
+    """What tells whether a message asks for something: the odds of its sentence for that and for the contrary, and
+    those of its answer by OF_ANSWER, where there is one.
 
-    The sentence has some to forget and some to remember: to both the answer is much the same ("It's noted", "Struck
-    out"). `answer` is None where there is none yet; `name` is that of the embedding model by which all were judged.
+    "Guardado." and "Borrado." answer much the same words.
     """
-    found = source()["asks"]
+    other: Asked = "remember" if kind == "forget" else "forget"
+    return [odds[kind], within(odds[other]), *answers]
+
+
+def asks(kind: Asked, odds: Mapping[Asked, float], answers: Sequence[float], name: str) -> float:
+    """The log-odds that a message asks for something, by what `numbers` has.
+
+    `answers` is empty where there is none yet; `name` is that of the embedding model by which all were judged.
+    """
+    found = source()["asks"][kind]
     weights = found.get(name, found[""])
-    numbers = [forget, within(remember), *([] if answer is None else [answer])]
-    *slopes, offset = weights["alone" if answer is None else "answered"]
-    return float(offset + sum(slope * number for slope, number in zip(slopes, numbers, strict=True)))
+    *slopes, offset = weights["answered" if answers else "alone"]
+    return float(offset + sum(s * n for s, n in zip(slopes, numbers(kind, odds, answers), strict=True)))
 
 
 @cache

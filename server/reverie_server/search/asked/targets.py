@@ -1,11 +1,11 @@
 # ruff: noqa: E501  # a pattern stands on one line
-"""Which statement a request to forget is about: how likely each of those that were heard is meant. Pure.
+"""Which statement a request to forget is about, or one to remember: how likely each that was heard is meant. Pure.
 
 "That about the cards, could you not hang on to it?" shares a word with what is meant or none, and stands right behind it
 or days later. Decision trees weigh where a statement stands, what it has in common with the request in words and in
 meaning, how private it is, and what the request says of itself. They are learnt from talks in which what is meant is
-marked (`python -m reverie_bench.requests`), for each embedding model their own; those of the name "" do
-without vectors.
+marked (`python -m reverie_bench.requests`), for each embedding model their own, and others for what is to be
+remembered; those of the name "" do without vectors.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ from reverie_server.heuristics.requests.confidences import (
     is_to_be_told,
 )
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.forget_kinds import LEAST_ODDS, Kind
-from reverie_server.heuristics.requests.forget_kinds import odds as odds_of_kind
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, everything_about, goes_on
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, forgetting_asked, points_back, topic_of
+from reverie_server.heuristics.requests.memory_requests import Kind as Asked
+from reverie_server.heuristics.requests.request_kinds import LEAST_ODDS, Kind
+from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
 from reverie_server.heuristics.worth_model import model as worth_model
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.text.statement_spans import is_statement
@@ -204,19 +205,21 @@ def _heard(message: HeardMessage, at: int, where: Where) -> Heard:
     return Heard(texts[at + 1], where, 0, at, len(message.sentences), texts[at], texts[at + 2], message.is_reply)
 
 
-def log_odds(request: ForgetRequest, heard: Sequence[Heard], language: str, vectors: Vectors | None) -> Vector:
-    """How likely a request means each of some statements, given that it is one; in their order.
+def log_odds(
+    request: ForgetRequest, heard: Sequence[Heard], language: str, vectors: Vectors | None, asks: Asked = "forget"
+) -> Vector:
+    """How likely a request means each of some statements, given that it `asks` for that; in their order.
 
     Vectors are of a model that it `knows`.
     """
-    model = models()["" if vectors is None else vectors.name]
+    model = models()[asks]["" if vectors is None else vectors.name]
     single = model.single.log_odds(features(request, heard, language, vectors, model.usual))
     return model.among.log_odds(among(single))
 
 
 def knows(name: str) -> bool:
     """Whether there are trees for an embedding model."""
-    return bool(name) and name in models()
+    return bool(name) and name in models()["forget"]
 
 
 def among(odds: Vector) -> Vector:
@@ -400,12 +403,15 @@ def _clipped(odds: float) -> float:
 
 
 @cache
-def models() -> Mapping[str, TargetModel]:
-    """The fitted models, by the name of the embedding model."""
+def models() -> Mapping[Asked, Mapping[str, TargetModel]]:
+    """The fitted models, by what is asked for and by the name of the embedding model."""
     source = json.loads(MODEL_FILE.read_text(encoding="utf-8"))
     return {
-        name: TargetModel(_trees(each["single"]), _trees(each["among"]), _floats(each["usual"]))
-        for name, each in source.items()
+        asks: {
+            name: TargetModel(_trees(each["single"]), _trees(each["among"]), _floats(each["usual"]))
+            for name, each in by_name.items()
+        }
+        for asks, by_name in source.items()
     }
 
 

@@ -1,0 +1,33 @@
+"""The vectors by which it is judged what a request means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import structlog
+
+from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
+from reverie_indexer.model_slot import ModelSlot
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest
+from reverie_server.search.asked.targets import Vectors, knows
+from reverie_server.search.query_vector import query_vector
+
+log = structlog.get_logger()
+
+
+async def vectors_of(models: ModelSlot, request: ForgetRequest, texts: Sequence[str]) -> Vectors | None:
+    """The vectors of a request, of its message, and of statements; None without a model for which trees were learnt."""
+    ready = models.ready
+    if ready is None or not knows(ready.embedder.identity.name):
+        return None
+    whole = " ".join((*request.before, request.sentence, *request.after))
+    try:
+        asked = [np.asarray(await query_vector(ready, text), np.float32) for text in (request.sentence, whole)]
+        found = await ready.embedder.embed([text for text in texts if text])
+    except (EmbedderUnavailable, EmbeddingRejected) as error:
+        log.warning("request_not_embedded", detail=str(error))
+        return None
+    rows = dict(zip(filter(None, texts), found, strict=True))
+    known = {text: np.asarray(row, np.float32) for text, row in rows.items() if not isinstance(row, EmbeddingRejected)}
+    return Vectors(ready.embedder.identity.name, asked[0], asked[1], known)
