@@ -130,3 +130,16 @@ async def test_closing_stops_what_runs_and_tells_its_callers() -> None:
         await waiter
     with pytest.raises(EmbedderUnavailable, match="closed"):
         await queries.embed("y")
+
+
+async def test_a_query_that_was_begun_is_not_embedded_again() -> None:
+    embedder = GatedEmbedder()
+    queries = CachedQueries(embedder)
+    queries.begin("abc")
+    queries.begin("abc")
+    assert (await queries.embed("abc")).tolist() == [3.0, 1.0]
+    queries.begin("abc")
+    await queries.aclose()
+    queries.begin("later")
+    await asyncio.sleep(0)
+    assert embedder.calls == [["abc"]]

@@ -39,10 +39,7 @@ class CachedQueries:
             return known
         if self._closed:
             raise EmbedderUnavailable("The embedder is closed.")
-        task = self._running.get(text)
-        if task is None:
-            task = self._running[text] = asyncio.create_task(self._ask(text))
-            task.add_done_callback(lambda done: self._settle(text, done))
+        task = self._begun(text)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -52,6 +49,11 @@ class CachedQueries:
                 raise EmbedderUnavailable("The embedder is closed.") from None
             raise
 
+    def begin(self, text: str) -> None:
+        """Begin to embed a query that is asked for soon, while its caller does something else. Raises nothing."""
+        if not self._closed and text not in self._vectors:
+            self._begun(text)
+
     async def aclose(self) -> None:
         """Stop what is running, forget everything. The embedder itself stays open."""
         self._closed = True
@@ -60,6 +62,13 @@ class CachedQueries:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._vectors.clear()
+
+    def _begun(self, text: str) -> asyncio.Task[Vector]:
+        task = self._running.get(text)
+        if task is None:
+            task = self._running[text] = asyncio.create_task(self._ask(text))
+            task.add_done_callback(lambda done: self._settle(text, done))
+        return task
 
     async def _ask(self, text: str) -> Vector:
         [answer] = await self._embedder.embed([text], "query")

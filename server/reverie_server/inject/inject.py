@@ -42,6 +42,7 @@ OUTCOMES = ("injected", "trivial", "disabled", "no_match", "budget", "failed")
 MAX_RESULTS = 20
 # How many of what was found and not injected are told of.
 _NEAR = 10
+_BEGUN_CHARS = 1_000
 _NOTICE_FILE = "prompts/sections/memory_context.md"
 
 
@@ -157,6 +158,13 @@ class Injector:
         # The files that every agent starts with say nothing of anybody.
         self._seeds = tuple(seed_files().values())
         self.outcomes: Counter[str] = Counter()
+
+    def begin(self, grant: Grant, message: str) -> None:
+        """Begin to embed a message that memory is searched for soon. A long one is not looked through for it here."""
+        if grant.settings.auto_inject_enabled and len(message) <= _BEGUN_CHARS:
+            query = shortened(strip_injected(message))
+            if not is_small_talk(query, grant.settings.language):
+                self._search.begin(query)
 
     async def inject(self, grant: Grant, request: InjectRequest) -> Injection:
         """The memory section for a message.

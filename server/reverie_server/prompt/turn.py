@@ -161,6 +161,7 @@ class Turns:
     async def _prepared(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")
         message = _unstored_message(without_echoes(request.message), self._count)
+        self._injector.begin(grant, message.content)
         stored = await self._stored(grant, request)
         files, max_tokens = stored.files, self._max_tokens(grant, request)
         limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)

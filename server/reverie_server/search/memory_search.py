@@ -29,6 +29,7 @@ class MemorySearch:
         Raises ValidationFailed for an empty or overlong query, and the errors of `Gate.read` and `Search.search`.
         """
         query = check_query(query)
+        self._search.begin(query, options.get("mode", "hybrid"))
         grant = await self._gate.read(caller, agent_id, owner_key)
         request = request_for(grant, query, is_reranked=True, **options)
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))

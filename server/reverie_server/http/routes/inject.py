@@ -33,6 +33,7 @@ async def inject(a: Agent, body: InjectBody, system: System, who: Who) -> Inject
     body.checked_session()
     try:
         grant = await system.gate.for_turn(who, a, body.resolved_owner())
+        system.injector.begin(grant, body.message)
         begun = time.perf_counter()
         injection = await system.injector.inject(grant, await _request(system, grant, body))
         seconds = time.perf_counter() - begun
