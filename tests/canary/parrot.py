@@ -128,7 +128,13 @@ def _longer(text: str, told: Sequence[str]) -> str:
     return text.rstrip("\n") + "\n\n" + "".join(f"- {line}\n" for line in told[:ADDED])
 
 
+def _forgetting(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
+    """Nothing: what it named would be gone."""
+    return {"asks": False, "forget": []}
+
+
 ANSWERS: Mapping[str, Callable[[Asked, Sequence[str]], dict[str, Any]]] = {
+    "Forgetting": _forgetting,
     "Flush": _flush,
     "Episodic": _episodic,
     "Semantic": _semantic,

@@ -38,6 +38,8 @@ MAX_REQUESTS = 12
 MAX_FORGOTTEN = 12
 """Of a request for which a model names more, nothing is forgotten: a person decides."""
 _BEFORE, _AFTER = 24, 4
+# A model that answers so is not asked again: it would answer no better, and each run would ask.
+_OF_THE_ANSWER = frozenset({"unusable", "truncated", "refused", "empty"})
 # Statements of other days: so many that are near to the request, and of so many messages the latest.
 _MAX_NEAR, _MAX_LATE_MESSAGES, _MAX_LATE = 24, 40, 60
 _MAX_CHARS, _MAX_SENTENCE_CHARS = 12_000, 600
@@ -65,10 +67,10 @@ class JudgedRequests:
         self._needs = dependencies
 
     async def judge(self, grant: Grant, place: Place) -> None:
-        """Ask about each request that no model has judged, until the model fails; without a model about none.
+        """Ask about each request that no model has judged, until there is no answer; without a model about none.
 
-        What asks for nothing leaves the list. What asks and means nothing that was found stays there for a person.
-        Raises Conflict as forgetting does, and DatabaseUnavailable.
+        Of what it cannot answer it is not asked again. What asks for nothing leaves the list. What asks and means
+        nothing that was found stays there for a person. Raises Conflict as forgetting does, and DatabaseUnavailable.
         """
         if self._needs.model is None:
             return
@@ -77,7 +79,7 @@ class JudgedRequests:
                 return
 
     async def _judge(self, model: LanguageModel, grant: Grant, place: Place, request: UnjudgedRequest) -> bool:
-        """Judge one request; whether the model answered."""
+        """Judge one request; whether the model can be asked about the next."""
         after = max(0, request.seq - _BEFORE - 1)
         session = await self._needs.sessions.find(grant.principal, request.session_id)
         page = await self._needs.sessions.messages(grant.principal, session, after=after, limit=_BEFORE + 1 + _AFTER)
@@ -95,10 +97,13 @@ class JudgedRequests:
             self._needs.timeout_seconds,
             shown.problem_of,
         )
-        answer = (await ask(model, place.tenant_id, question)).value
-        if answer is None:
+        asked = await ask(model, place.tenant_id, question)
+        if asked.value is None and asked.fallback not in _OF_THE_ANSWER:
             return False
-        if not await self._needs.unmet.judge(place, request.request_id, self._needs.now()):
+        is_judged = asked.value is not None
+        if not await self._needs.unmet.judge(place, request.request_id, self._needs.now(), is_judged=is_judged):
+            return True
+        if (answer := asked.value) is None:
             return True
         texts = shown.chosen(answer)
         if answer.asks and not texts:

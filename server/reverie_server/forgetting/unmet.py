@@ -73,9 +73,13 @@ class UnmetRequests:
         """The requests of a place of which no model has been asked what they mean, the oldest first."""
         return [UnjudgedRequest(**row) for row in await self._of_place("not_judged", place, {"limit": limit})]
 
-    async def judge(self, place: Place, request_id: int, now: datetime) -> bool:
-        """Note that a model was asked; False for a request that is gone, or of which another run has noted it."""
-        return bool(await self._of_place("judge", place, {"request_id": request_id, "now": now}))
+    async def judge(self, place: Place, request_id: int, now: datetime, *, is_judged: bool = True) -> bool:
+        """Note that a model was asked, and, not `is_judged`, had no answer: what it alone was to judge stays unread.
+
+        False for a request that is gone, or of which another run has noted it.
+        """
+        params = {"request_id": request_id, "now": now, "is_judged": is_judged}
+        return bool(await self._of_place("judge", place, params))
 
     async def meet(self, place: Place, request_id: int) -> None:
         """Take a request from the list: it is done, or it asks for nothing."""

@@ -43,7 +43,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.judg
 ORDER BY r.request_id LIMIT %(limit)s;
 
 -- judge: note that a model was asked, once; no row for a request that is gone or was judged
-UPDATE unmet_requests SET judged_at = %(now)s, for_model = false
+UPDATE unmet_requests SET judged_at = %(now)s, for_model = for_model AND NOT %(is_judged)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s) AND request_id = %(request_id)s AND judged_at IS NULL
 RETURNING request_id;
 
