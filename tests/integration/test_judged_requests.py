@@ -239,6 +239,21 @@ async def test_requests_of_others_are_theirs(talk: Talk, scripted: ScriptedModel
     assert "messages" in leftovers(conninfo, "quince")
 
 
+async def test_in_a_memory_that_is_one_for_all_each_ones_request_is_judged(
+    talking: Runtime, scripted: ScriptedModel, conninfo: str
+) -> None:
+    settings = {"memory_isolation": False}
+    await talking.agents.put("default", "wren", name="wren", leader_agent_id=None, settings=settings)
+    talk = Talk(talking)
+    await talk.say(*SAID)
+    await talk.say(*ASKED)
+    assert await waiting(talk) == 1
+    choose(scripted, "nephew owes")
+    await extract(talking, None)
+    assert leftovers(conninfo, "quince") == []
+    assert await waiting(talk) == 0
+
+
 async def test_without_a_model_they_wait(runtime: Runtime, conninfo: str) -> None:
     talk = Talk(runtime)
     await talk.say("Forget what I said about the zeppelin.", "Which?")

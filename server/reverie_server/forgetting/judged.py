@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ import structlog
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
@@ -81,8 +82,13 @@ class JudgedRequests:
     async def _judge(self, model: LanguageModel, grant: Grant, place: Place, request: UnjudgedRequest) -> bool:
         """Judge one request; whether the model can be asked about the next."""
         after = max(0, request.seq - _BEFORE - 1)
-        session = await self._needs.sessions.find(grant.principal, request.session_id)
-        page = await self._needs.sessions.messages(grant.principal, session, after=after, limit=_BEFORE + 1 + _AFTER)
+        # A memory that is one for all has the sessions of each.
+        principal = replace(grant.principal, owner_key=request.owner_key)
+        try:
+            session = await self._needs.sessions.find(principal, request.session_id)
+        except NotFound:
+            return True
+        page = await self._needs.sessions.messages(principal, session, after=after, limit=_BEFORE + 1 + _AFTER)
         asking = next((message for message in page if message.seq == request.seq), None)
         if asking is None:
             return True

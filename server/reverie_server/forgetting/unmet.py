@@ -40,10 +40,11 @@ class UnmetRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedRequest:
-    """A request of which no model has been asked what it means: the session's id, and the message's number there."""
+    """A request of which no model has been asked what it means: the session, whose it is, and the message's number."""
 
     request_id: int
     session_id: str
+    owner_key: str | None
     seq: int
 
 

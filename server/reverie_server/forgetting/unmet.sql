@@ -36,7 +36,7 @@ WHERE s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 RETURNING r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key;
 
 -- not_judged: the requests of slices of which no model has been asked what they mean, the oldest first
-SELECT r.request_id, r.seq, s.session_id
+SELECT r.request_id, r.seq, s.session_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.judged_at IS NULL
