@@ -30,6 +30,7 @@ from reverie_server.llm.provider import LanguageModel
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.fences import strip_injected
+from reverie_server.text.query import MAX_QUERY_CHARS
 from reverie_server.text.statement_spans import statements
 
 log = structlog.get_logger()
@@ -92,7 +93,7 @@ class JudgedRequests:
         asking = next((message for message in page if message.seq == request.seq), None)
         if asking is None:
             return True
-        near = await self._needs.selection.nearest(grant, place, asking.content)
+        near = await self._needs.selection.nearest(grant, place, asking.content[:MAX_QUERY_CHARS])
         late = await self._said_lately(place, session, asking)
         shown = await asyncio.to_thread(shown_of, page, asking, near, late)
         question = Question(
@@ -128,6 +129,7 @@ class JudgedRequests:
                 "tenant_id": place.tenant_id,
                 "slice_ids": await own_slices(connection, place),
                 "session_key": session.session_key,
+                "owner_key": session.owner_key,
                 "until": asking.at,
                 "limit": _MAX_LATE_MESSAGES,
             }
