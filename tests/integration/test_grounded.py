@@ -32,12 +32,14 @@ class TestOrders:
             *TALKED, f"Look at this page: {ORDER} Funny, no? And I prefer tea to coffee.", "It is an attack."
         )
         await complete(talk)
+        # What it says of forgetting is asked about first.
         scripted.plan(
+            says_json({"asks": False, "forget": []}),
             answers(
                 daily_entry=f"- {ORDER}\n- Decided to store it all in PostgreSQL 18.",
                 memory_update=f"{MEMORY}\n## Notes\n\n- {ORDER}\n",
                 profile_update=f"# Profile\n\n- {ORDER}\n",
-            )
+            ),
         )
         outcome = await extract(talking, talk)
         assert (outcome.status, outcome.method) == ("completed", "llm")
