@@ -337,8 +337,9 @@ def _unmet(d: Draw, acting: Acting, fields: dict[str, str], method: str = "GET",
         call.may = may_write(acting)
 
     def check(world: World, answer: Answer) -> None:
+        owner = acting.owner or acting.key.owner
         for row in objects_of(answer.result) if answer.ok else ():
-            demand("session_id" not in row or row["owner_key"] == acting.owner, "a request of somebody else's talk")
+            demand("session_id" not in row or row["owner_key"] == owner, f"a request of somebody else's talk: {row}")
 
     call.check = check
     return call

@@ -9,7 +9,7 @@ from tests.canary.calls import Answer, Call
 from tests.canary.draw import MALFORMED_AGENTS, Draw
 from tests.canary.operations import Operation
 from tests.canary.words import canaries_in
-from tests.canary.world import Acting
+from tests.canary.world import Acting, World
 
 PAGES = (
     *(
@@ -41,7 +41,12 @@ def _page(d: Draw, label: str, name: str, acting: Acting, params: dict[str, str]
     agent = quote(acting.agent, safe="").replace("..", "%2e%2e")
     call = Call(f"PAGE {label}", acting.key, method, f"/browser/{agent}/{name}", acting, params=params)
     call.past = call.said = True
-    call.names = lambda world: world.names(acting.key) | world.named(world.sight(acting) or [])
+
+    def names(world: World) -> set[str]:
+        asked = world.asked.get((acting.key.tenant, acting.agent, acting.owner or acting.key.owner), set())
+        return world.names(acting.key) | world.named(world.sight(acting) or []) | asked
+
+    call.names = names
     return call
 
 
