@@ -18,7 +18,7 @@ from reverie_server.heuristics.requests import (
     request_model,
     requested_lines,
 )
-from reverie_server.search.asked import targets as forget_targets
+from reverie_server.search.asked import features, heard, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -35,18 +35,24 @@ def _asking(text: str) -> forget_requests.ForgetRequest:
     return forget_requests.ForgetRequest("told", text, "", (text,), (text,))
 
 
-def _heard(text: str) -> list[forget_targets.Heard]:
+def _heard(text: str) -> list[heard.Heard]:
     """Many statements, and a long one."""
-    said = forget_targets.HeardMessage([text, f"{text} again"])
-    return forget_targets.heard_of(said, 0, [forget_targets.HeardMessage(text.split("\n"))], text.split(" "))
+    said = heard.HeardMessage([text, f"{text} again"])
+    return heard.heard_of(said, 0, [heard.HeardMessage(text.split("\n"))], text.split(" "))
 
 
-def _vectors(text: str) -> forget_targets.Vectors:
-    return forget_targets.Vectors(_E5, _NOTHING, _NOTHING, {text: _NOTHING})
+def _before(text: str) -> heard.HeardBefore:
+    """Many messages, and a long one."""
+    page = [Message(number, "user", said, _AT, 1) for number, said in enumerate([*text.split("\n")[:100], text, text])]
+    return heard.heard_before(page, len(page) - 1, lambda at: statements(page[at].content))
 
 
-def _features(text: str, vectors: forget_targets.Vectors) -> object:
-    return forget_targets.features(_asking(text), _heard(text), "english", vectors, _NOTHING)
+def _vectors(text: str) -> features.Vectors:
+    return features.Vectors(_E5, _NOTHING, _NOTHING, {text: _NOTHING})
+
+
+def _features(text: str, vectors: features.Vectors) -> object:
+    return features.features(_asking(text), _heard(text), "english", vectors, _NOTHING)
 
 
 def _requested(text: str) -> object:
@@ -67,11 +73,15 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.said.may_confirm": said.may_confirm,
     "reverie_server.heuristics.requests.request_kinds.opening": request_kinds.opening,
     "reverie_server.heuristics.requests.request_kinds.odds": lambda text: request_kinds.odds("private", text, None, ""),
-    "reverie_server.search.asked.targets.features": lambda text: _features(text, _vectors(text)),
-    "reverie_server.search.asked.targets.log_odds": lambda text: forget_targets.log_odds(
+    "reverie_server.search.asked.features.features": lambda text: _features(text, _vectors(text)),
+    "reverie_server.search.asked.targets.log_odds": lambda text: targets.log_odds(
         _asking(text), _heard(text), "english", None
     ),
-    "reverie_server.search.asked.targets.heard_of": _heard,
+    "reverie_server.search.asked.heard.heard_of": _heard,
+    "reverie_server.search.asked.heard.heard_before": _before,
+    "reverie_server.search.asked.heard.heard_at": lambda text: heard.heard_at(
+        [Message(1, "assistant", text, _AT, 1), Message(2, "user", text, _AT, 1)], 1, [text]
+    ),
     "reverie_server.heuristics.requests.confidences.told_next": lambda text: confidences.told_next([text, text]),
     "reverie_server.heuristics.requests.likely_requests.likely_requests": lambda text: likely_requests.likely_requests(
         "forget", [text]
@@ -111,7 +121,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
     "reverie_server.search.asked.targets.knows": "a model's name",
     "reverie_server.search.asked.targets.among": "numbers",
-    "reverie_server.search.asked.targets.Trees.log_odds": "numbers",
+    "reverie_server.search.asked.trees.Trees.log_odds": "numbers",
+    "reverie_server.search.asked.trees.read_trees": "our own file",
+    "reverie_server.search.asked.trees.read_floats": "our own file",
     "reverie_server.heuristics.requests.request_kinds.asks": "a model's name",
     "reverie_server.heuristics.requests.request_kinds.numbers": "numbers",
     "reverie_server.heuristics.requests.request_kinds.within": "a number",

@@ -18,7 +18,7 @@ from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.sessions.model import Message
-from reverie_server.text import keyed_texts, redact, statement_spans
+from reverie_server.text import keyed_texts, questions, redact, statement_spans
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
 from reverie_server.text import remove_spans as removal
@@ -94,6 +94,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.selection.having": lambda text: selection.having(f"Orla {text}", [text], "english"),
     "reverie_server.forgetting.selection.checked_text": lambda text: selection.checked_text(text[:4000] + "a b"),
     "reverie_server.text.statement_spans.is_statement": statement_spans.is_statement,
+    "reverie_server.text.questions.is_question": questions.is_question,
     "reverie_server.heuristics.requests.forget_requests.forget_requests": forget_requests.forget_requests,
     "reverie_server.heuristics.requests.forget_requests.last_statement": lambda text: forget_requests.last_statement(
         statement_spans.statements(text)

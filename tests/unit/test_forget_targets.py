@@ -8,17 +8,10 @@ import pytest
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.search.asked.targets import (
-    FEATURES,
-    MAX_HEARD,
-    WAITS,
-    HeardMessage,
-    Trees,
-    among,
-    heard_of,
-    log_odds,
-    models,
-)
+from reverie_server.search.asked.features import FEATURES
+from reverie_server.search.asked.heard import MAX_HEARD, WAITS, HeardMessage, heard_of
+from reverie_server.search.asked.targets import among, log_odds, models
+from reverie_server.search.asked.trees import Trees
 
 
 @pytest.mark.parametrize(

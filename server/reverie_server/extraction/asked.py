@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from reverie_server.heuristics.requests.likely_requests import LikelyRequest, li
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.search.asked.asking import chance_of_asking
-from reverie_server.search.asked.targets import MAX_HEARD, WAITS, HeardMessage, heard_of, log_odds
+from reverie_server.search.asked.heard import WAITS, heard_at, heard_before, heard_of
+from reverie_server.search.asked.targets import log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
@@ -30,9 +30,6 @@ _MAY_ASK = 0.1
 # What a request means: the likeliest statement from the first on, and each from the second: one too many is one line
 # more. Of what only may ask, each from the last on.
 _LEAST_MEANT, _MEANT, _SURELY_MEANT = 0.25, 0.4, 0.5
-# What was said longer ago is of another conversation.
-_SAME_TALK = timedelta(hours=12)
-_QUESTION = ("?", "？")
 
 
 async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], language: str) -> Mapping[str, Sequence[str]]:
@@ -73,13 +70,8 @@ async def _meant(
     number = said.index(likely.sentence)
     topic = topic_of(likely.sentence, language, "remember")
     request = ForgetRequest("told", likely.sentence, topic, tuple(said[:number]), tuple(said[number + 1 :]))
-    earlier, count = list[HeardMessage](), 0
-    for at in range(index - 1, -1, -1):
-        is_near = heard[index].at - heard[at].at <= _SAME_TALK and count < MAX_HEARD
-        if heard[at].role == "user" and spoken[at] and is_near:
-            earlier.append(HeardMessage(spoken[at], _replies(heard, at)))
-            count += len(spoken[at])
-    candidates = heard_of(HeardMessage(said, _replies(heard, index)), number, earlier, [])
+    before = heard_before(heard, index, spoken.__getitem__)
+    candidates = heard_of(heard_at(heard, index, said), number, before.talk)
     candidates = [each for each in candidates if each.text != WAITS]
     vectors = await vectors_of(models, request, [each.text for each in candidates])
     odds = await asyncio.to_thread(log_odds, request, candidates, language, vectors, "remember")
@@ -114,9 +106,3 @@ def _likely(spoken: Sequence[Sequence[str]]) -> dict[int, list[LikelyRequest]]:
 
 def _chars(said: Sequence[str]) -> int:
     return sum(map(len, said))
-
-
-def _replies(heard: Sequence[Message], index: int) -> bool:
-    """Whether a message replies to a question."""
-    before = heard[index - 1] if index else None
-    return before is not None and before.role == "assistant" and before.content.rstrip(" \"'”").endswith(_QUESTION)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from datetime import timedelta
 
 import numpy as np
 
@@ -20,17 +19,12 @@ from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
-from reverie_server.search.asked.targets import (
-    MAX_HEARD,
-    WAITS,
-    Heard,
-    HeardMessage,
-    heard_of,
-    log_odds,
-)
+from reverie_server.search.asked.heard import WAITS, Heard, HeardBefore, HeardMessage, heard_at, heard_before, heard_of
+from reverie_server.search.asked.targets import log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
+from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import statements
 
 LIMIT = 0.6
@@ -40,10 +34,7 @@ _CERTAIN = 0.9
 _OF_ITSELF, _OF_OTHERS = 0.3, 0.7
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
-# What was said longer ago is of another conversation.
-_SAME_TALK = timedelta(hours=12)
 _EDGES = " .!?。！？…"
-_QUESTION = ("?", "？")
 # "Don't write this down: I've been offered a job" has it in itself.
 _ANNOUNCES = re.compile(r"[:：]\s*(?:\w+\W+){3}|[:：]\s*[\u3400-\u9fff]{4}")
 
@@ -79,15 +70,16 @@ class MeantStatements:
             following = _following(page, index)
             return [WAITS] if following is None else told_next(following.sentences)
         language = grant.settings.language
-        earlier, older = await asyncio.to_thread(_heard_before, page, index)
+        before = await asyncio.to_thread(_heard_before, page, index)
+        earlier = before.talk
         if request.kind == "message":
             said = [request.before, *(each.sentences for each in earlier)]
-            return next((kept for each in said if (kept := [text for text in each if not _asks(text)])), [])
+            return next((kept for each in said if (kept := [text for text in each if not is_question(text)])), [])
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
         if not found or request.kind != "topic":
             # Only the first of them are heard: what is relevant comes before what is only of an earlier day.
-            memory = [*await self._relevant(grant, place, request), *older]
-            message = HeardMessage([*request.before, request.sentence, *request.after], _replies(page, index))
+            memory = [*await self._relevant(grant, place, request), *before.older]
+            message = heard_at(page, index, [*request.before, request.sentence, *request.after])
             following = _following(page, index) if is_to_be_told(request.sentence) else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = _just_said(request, earlier, answer_in(page[:index]))
@@ -204,34 +196,12 @@ def _without(request: ForgetRequest, texts: Sequence[str]) -> list[str]:
     return [text for text in texts if sentence not in text and text.strip(_EDGES) not in sentence]
 
 
-def _heard_before(page: Sequence[Message], index: int) -> tuple[list[HeardMessage], list[str]]:
-    """What the user said before the message at `index`, the newest first; and what was said in an earlier talk."""
-    earlier: list[HeardMessage] = []
-    older: list[str] = []
-    count = 0
-    for at in range(index - 1, -1, -1):
-        if page[at].role != "user" or count >= MAX_HEARD:
-            continue
-        said = statements(page[at].content)
-        count += len(said)
-        if page[index].at - page[at].at <= _SAME_TALK:
-            earlier.append(HeardMessage(said, _replies(page, at)))
-        else:
-            older += said
-    return earlier, older
+def _heard_before(page: Sequence[Message], index: int) -> HeardBefore:
+    """What the user said before the message at `index`."""
+    return heard_before(page, index, lambda at: statements(page[at].content))
 
 
 def _following(page: Sequence[Message], index: int) -> HeardMessage | None:
     """The next message of the user, where the page has one."""
     at = next((at for at in range(index + 1, len(page)) if page[at].role == "user"), None)
-    return None if at is None else HeardMessage(statements(page[at].content), _replies(page, at))
-
-
-def _replies(page: Sequence[Message], index: int) -> bool:
-    """Whether a message replies to a question."""
-    before = page[index - 1] if index else None
-    return before is not None and before.role == "assistant" and _asks(before.content)
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip(" \"'”").endswith(_QUESTION)
+    return None if at is None else heard_at(page, at, statements(page[at].content))

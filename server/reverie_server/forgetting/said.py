@@ -36,7 +36,7 @@ from reverie_server.heuristics.requests.likely_requests import (
 )
 from reverie_server.heuristics.requests.request_kinds import odds, opening
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
-from reverie_server.search.asked.targets import WAITS
+from reverie_server.search.asked.heard import WAITS
 from reverie_server.sessions.model import Message, NewMessage, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.statement_spans import statements

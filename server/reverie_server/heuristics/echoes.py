@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.text.fences import strip_injected
+from reverie_server.text.questions import is_question
 
 # Longer sentences tell more than they repeat.
 _MAX_CHARS = 200
@@ -45,7 +46,7 @@ def _repeats(sentence: str, value: _Said, known: _Said) -> bool:
     own = _Said.of(sentence)
     # A town or a firm is repeated by its words.
     has_value = own.numbers & value.numbers if value.numbers else value.words and value.words <= own.words
-    if not has_value or sentence.rstrip().endswith(("?", "？")):
+    if not has_value or is_question(sentence):
         return False
     allowed = min(_MAX_OTHER_WORDS, len(own.words & known.words) + len(own.numbers))
     allowed *= _TERMS_OF_WORD if is_unspaced(sentence) else 1

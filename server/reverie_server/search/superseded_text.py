@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from reverie_server.heuristics.fact_sentences import SentenceSpan, keyed_sentences
+from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
 
@@ -64,7 +65,7 @@ def without_said(text: str, said: Collection[bytes]) -> str:
     if not any(span.key in said for span in spans):
         return text
     left = [text[span.start : span.end] for span in spans if span.key not in said]
-    if not any(is_statement(sentence) and not sentence.rstrip().endswith(("?", "？")) for sentence in left):
+    if not any(is_statement(sentence) and not is_question(sentence) for sentence in left):
         return ""
     pieces = [text[: spans[0].start]]
     for span, following in zip_longest(spans, spans[1:]):

@@ -22,7 +22,8 @@ from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import parts_of, points_back, topic_of
 from reverie_server.heuristics.requests.request_model import is_worth_a_vector
-from reverie_server.search.asked.targets import WAITS, Heard, HeardMessage, heard_of
+from reverie_server.search.asked.heard import WAITS, Heard, HeardMessage, heard_of
+from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import statements
 
 FOLDS = 6
@@ -35,7 +36,6 @@ the place of their own for what was just said, as most people ask ("Forget that,
 with what is meant left out, so that nothing is; and of what only sounds like a request."""
 _MANY, _FEW = 60, 4
 _MOST_OF_PLAIN, _WAYS = 60, 3
-_QUESTION = ("?", "？")
 Nearest = Callable[[str, Sequence[str]], list[str]]
 
 
@@ -248,5 +248,5 @@ def _read(message: str) -> Sequence[ForgetRequest]:
 def _heard_message(talk: Talk, sentences: Sequence[Said]) -> HeardMessage:
     at = sentences[0].message
     answer = talk.messages[at - 1] if at else None
-    is_reply = answer is not None and answer.role == "assistant" and answer.text.rstrip().endswith(_QUESTION)
+    is_reply = answer is not None and answer.role == "assistant" and is_question(answer.text)
     return HeardMessage([said.text for said in sentences], is_reply)

@@ -35,14 +35,11 @@ from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.request_kinds import OF_ANSWER, opening
 from reverie_server.heuristics.requests.request_model import KINDS
-from reverie_server.search.asked import targets as forget_targets
-from reverie_server.search.asked.targets import (
-    WAITS,
-    Trees,
-    Vectors,
-    among,
-    features,
-)
+from reverie_server.search.asked import targets
+from reverie_server.search.asked.features import Vectors, features
+from reverie_server.search.asked.heard import WAITS
+from reverie_server.search.asked.targets import among
+from reverie_server.search.asked.trees import Trees
 
 _RIDGE, SEED = 0.3, 20261127
 _RATE, _FEWEST, _SHARE, _COLUMNS = 0.06, 6, 0.7, 0.3
@@ -105,7 +102,7 @@ async def fit_talks(odds: Odds) -> None:
     held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
     to_forget = {space.name: _fit_targets(space, cases, kinds, held) for space in spaces}
     models = {"forget": to_forget, "remember": await fit_keeping()}
-    forget_targets.MODEL_FILE.write_text(json.dumps(models) + "\n", encoding="utf-8")
+    targets.MODEL_FILE.write_text(json.dumps(models) + "\n", encoding="utf-8")
 
 
 async def fit_keeping() -> dict[str, object]:

@@ -27,6 +27,7 @@ from reverie_server.heuristics.fact_grammar.phrases import all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import StatedFact
+from reverie_server.text.questions import is_question
 
 Where = Literal["within", "next", "answer", "answer_to_question"]
 """Where a correction stands: in the sentence itself, in the next one, or in the next behind what the assistant said."""
@@ -130,7 +131,7 @@ def fragment_of(sentence: str, language: str, where: Where) -> Fragment | None:
         return Fragment((starred["before"] or starred["behind"]).strip(), "*", "explicit", where)
     plain = aligned(sentence)
     cue = cue_at(plain, 0, cues)
-    if cue is None or (cue.end < len(plain) and plain.endswith(("?", "？"))):
+    if cue is None or (cue.end < len(plain) and is_question(plain)):
         return None
     return _fragment(sentence[cue.end :], cue, cues, where)
 
@@ -141,7 +142,7 @@ def restated_at(sentence: str, language: str, where: Where) -> tuple[int, str] |
     "No wait, that's her ex": what they announce is a sentence of its own. Takes time linear in the sentence.
     """
     cues = correction_cues().get(language)
-    if cues is None or len(sentence) > _MAX_STATEMENT or sentence.endswith(("?", "？")):
+    if cues is None or len(sentence) > _MAX_STATEMENT or is_question(sentence):
         return None
     cue = cue_at(aligned(sentence), 0, cues)
     if cue is None or not cue.is_paused or cue.strength not in _STRENGTHS[where]["name"]:
@@ -155,7 +156,7 @@ def restated_at(sentence: str, language: str, where: Where) -> tuple[int, str] |
 def continued(sentence: str, before: Fragment, language: str) -> Fragment | None:
     """The fragment that stands in the sentence after a cue alone."""
     cues = correction_cues()[language]
-    if len(sentence) > _MAX_FRAGMENT or sentence.endswith(("?", "？")):
+    if len(sentence) > _MAX_FRAGMENT or is_question(sentence):
         return None
     cue = cue_at(aligned(sentence), 0, cues)
     start = cue.end if cue is not None else 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
+from reverie_server.text.questions import is_question
 
 _PRIVATE = re.compile(
     r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
@@ -45,7 +46,6 @@ _OF_TALK = re.compile(
 _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
-_QUESTION = ("?", "？")
 
 
 def is_private(sentence: str) -> bool:
@@ -84,7 +84,7 @@ def confided(messages: Sequence[Sequence[str]]) -> list[str]:
     newest = next((sentences for sentences in messages if last_statement(sentences)), ())
     if not any(map(is_private, newest)):
         return []
-    return [each for each in newest if not each.rstrip(" \"'”").endswith(_QUESTION)]
+    return [each for each in newest if not is_question(each)]
 
 
 def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
@@ -98,7 +98,7 @@ def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
         return False
     if is_of_any_store(request) and all(_OF_TALK.search(aligned(each)) for each in stated):
         return True
-    return all(map(_is_few_words, stated)) and answer.rstrip().endswith(_QUESTION)
+    return all(map(_is_few_words, stated)) and is_question(answer)
 
 
 def _is_few_words(sentence: str) -> bool:

@@ -23,6 +23,7 @@ from reverie_server.heuristics.requests.memory_requests import (
     remembered_from,
 )
 from reverie_server.heuristics.simplified import simplified
+from reverie_server.text.questions import is_question
 
 # One kind of apostrophe and of space, and what the north of China says for `I`.
 _ALIGNED = str.maketrans(
@@ -118,7 +119,7 @@ def split_request(sentence: str) -> Request:
         last = tail.start() if tail is not None else _end_before_request(text, first, last)
     if (first, last) == whole:
         # A task to remember is a request as it stands; "remember that time in Rome?" asks what is known.
-        is_told = lead is not None and not text.rstrip().endswith(("?", "？"))
+        is_told = lead is not None and not is_question(text)
         is_asked = is_told or (may_ask and asks_for_value(text, start, end))
         return Request("inside" if is_asked else "none", 0, len(sentence))
     rest = text[first:last].strip(" \t.,;:!-–—")
@@ -131,7 +132,7 @@ def split_request(sentence: str) -> Request:
 def is_of_next(sentence: str) -> bool:
     """Whether a request that opens a message is about what follows: `Can you save something for me?`"""
     plain = aligned(sentence)
-    return _AHEAD.search(plain) is not None or (plain.rstrip().endswith(("?", "？")) and _BACK.search(plain) is None)
+    return _AHEAD.search(plain) is not None or (is_question(plain) and _BACK.search(plain) is None)
 
 
 def with_named(sentence: str, thing: str) -> str | None:

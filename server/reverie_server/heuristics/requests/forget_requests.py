@@ -16,6 +16,7 @@ from reverie_server.heuristics.requests import forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.simplified import simplified
+from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement, statements
 
 # Longer messages and sentences are no requests.
@@ -339,7 +340,7 @@ def last_statement(said: Sequence[str]) -> list[str]:
     stated = [
         sentence
         for sentence in said
-        if is_statement(sentence) and not sentence.rstrip(" \"'”").endswith(("?", "？")) and _request(sentence) is None
+        if is_statement(sentence) and not is_question(sentence) and _request(sentence) is None
     ]
     taken: list[str] = []
     for sentence in reversed(stated):
@@ -361,7 +362,7 @@ def _request(sentence: str) -> tuple[str, str] | None:
     is_asked = found is not None or _WANTED_GONE.search(text) is not None
     if is_asked and (found is None or found[0] != "topic") and (topic := everything_about(sentence)):
         return "topic", topic
-    if found is None and not sentence.rstrip().endswith(("?", "？")) and _NOT_FOR_STORE.search(_plain(sentence)):
+    if found is None and not is_question(sentence) and _NOT_FOR_STORE.search(_plain(sentence)):
         return "previous", ""
     if found == ("previous", "") and _OFFERS_TO_TELL.search(text):
         return "next", ""
@@ -414,10 +415,10 @@ def _of_told(sentence: str) -> tuple[str, str] | None:
     is_filler = all(word in _FILLER for word in topic.split())
     is_name = not is_filler and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
     # "What I told you about the loan, did you remove it?" asks for nothing.
-    is_question = text.rstrip().endswith(("?", "？")) and _ASKS_FOR.search(text) is None
-    is_told = not is_question and _TOLD_OF_ONESELF.search(text) is not None and not text.rstrip().endswith("?")
+    only_asks = is_question(text) and _ASKS_FOR.search(text) is None
+    is_told = not only_asks and _TOLD_OF_ONESELF.search(text) is not None and not text.rstrip().endswith("?")
     is_another = _PART_OF_ANOTHER.search(text) is not None
-    return ("nearby", topic) if is_name and not is_question and not is_told and not is_another else None
+    return ("nearby", topic) if is_name and not only_asks and not is_told and not is_another else None
 
 
 def _only_forgets(rest: str) -> bool:

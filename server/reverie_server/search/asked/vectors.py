@@ -10,7 +10,8 @@ import structlog
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.search.asked.targets import Vectors, knows
+from reverie_server.search.asked.features import Vectors
+from reverie_server.search.asked.targets import knows
 from reverie_server.search.query_vector import query_vector
 
 log = structlog.get_logger()
