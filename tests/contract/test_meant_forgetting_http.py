@@ -75,6 +75,43 @@ async def test_what_is_meant_is_forgotten_in_words_that_no_pattern_has(
     assert "messages" in leftovers(conninfo, "tee" if "Tee" in talk[0][0] else kept)
 
 
+KEPT = [
+    ("La clave del trastero es quince88, apúntala por favor.", "La alarma de casa es tee4402. Olvida eso, por favor."),
+    ("仓库的密码是quince88，请记住。", "家里报警器的密码是tee4402。算了，忘了这个吧。"),
+    (
+        "Das Passwort der Werkstatt ist quince88, bitte merk dir das.",
+        "Der Code vom Tresor ist tee4402. Ach, vergiss das bitte.",
+    ),
+    ("The PIN of the shed is quince88. Please remember it.", "My PIN at the bank is tee4402. Oh, forget that, please."),
+]
+
+
+@pytest.mark.parametrize("talk", KEPT)
+async def test_what_somebody_asked_to_keep_stays_where_another_statement_is_meant(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[str, str]
+) -> None:
+    for text in talk:
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "OK."}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert leftovers(conninfo, "tee4402") == []
+    assert "messages" in leftovers(conninfo, "quince88")
+
+
+async def test_what_somebody_asked_to_keep_goes_where_a_request_names_it(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    for text, answer in (
+        ("The PIN of the shed is quince88. Please remember it.", "Noted."),
+        ("The bus was late.", "Oh."),
+        ("The shed PIN, throw that out please.", "Thrown out."),
+    ):
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert leftovers(conninfo, "quince88") == []
+
+
 AHEAD = [
     (
         ("Let the next thing I type go in one ear and out the other, ok?", "Okay, I'm listening."),

@@ -16,6 +16,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.selection import Selection
+from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
@@ -83,6 +84,9 @@ class MeantStatements:
             following = _following(page, index) if is_to_be_told(request.sentence) else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = _just_said(request, earlier, answer_in(page[:index]))
+            to_keep = await asyncio.to_thread(_to_keep, earlier)
+            named = _named(request.sentence, heard, language)
+            heard = [each for each in heard if each.text not in to_keep or each.text in named or each.text in just_said]
             found += await self._chosen(request, heard, just_said, language, is_sure=is_sure)
             if not found and request.kind == "own":
                 return [request.sentence]
@@ -121,7 +125,8 @@ class MeantStatements:
         if is_previous:
             # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
             named = _named(request.sentence, heard, language)
-            least = 1.0 if named or vectors is None else _OF_OTHERS
+            is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
+            least = 1.0 if is_plain else _OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
@@ -147,6 +152,12 @@ def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: 
     if last_statement(request.before) and not leans(request.before, request.sentence, answer):
         return request.before
     return next((each.sentences for each in earlier if last_statement(each.sentences)), ())
+
+
+def _to_keep(earlier: Sequence[HeardMessage]) -> frozenset[str]:
+    """The statements of messages that ask to keep something: who wants one gone says which it is."""
+    asking = [each.sentences for each in earlier if any(map(asks_to_remember, each.sentences))]
+    return frozenset(text for sentences in asking for text in sentences)
 
 
 def answer_in(messages: Sequence[Message]) -> str:
