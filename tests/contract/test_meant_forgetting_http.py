@@ -112,6 +112,20 @@ async def test_what_somebody_asked_to_keep_goes_where_a_request_names_it(
     assert leftovers(conninfo, "quince88") == []
 
 
+async def test_what_a_request_says_behind_a_colon_is_all_that_it_means(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    for text in (
+        "The neighbour is Colin Beattie, who mows my lawn and takes his payment in quince jam.",
+        "Please don't keep the next thing, it isn't mine to tell: Colin Beattie waits for the result of a biopsy.",
+    ):
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "Of course."}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert leftovers(conninfo, "biopsy") == []
+    assert "messages" in leftovers(conninfo, "quince")
+
+
 AHEAD = [
     (
         ("Let the next thing I type go in one ear and out the other, ok?", "Okay, I'm listening."),

@@ -65,7 +65,7 @@ class MeantStatements:
         """
         if _opens(request, page, index):
             return told_next(request.after)
-        if request.kind == "told" and _ANNOUNCES.search(request.sentence) and not is_sure:
+        if request.kind in ("told", "own") and _ANNOUNCES.search(request.sentence) and not is_sure:
             return [request.sentence]
         if request.kind == "next":
             following = _following(page, index)
