@@ -244,7 +244,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
         text, 0, len(text)
     ),
-    "reverie_server.heuristics.requests.promises.promises_to_remember": promises.promises_to_remember,
+    "reverie_server.heuristics.requests.promises.promises_to_remember": lambda text: promises.promises_to_remember(
+        text, text
+    ),
     "reverie_server.heuristics.requests.fact_requests.is_of_next": fact_requests.is_of_next,
     "reverie_server.heuristics.requests.memory_requests.asks_for_value": lambda text: memory_requests.asks_for_value(
         fact_requests.aligned(text), 0, len(text)

@@ -33,7 +33,7 @@ AT = datetime(2026, 3, 3, tzinfo=UTC)
     ],
 )
 def test_a_promise(answer: str) -> None:
-    assert promises_to_remember(answer)
+    assert promises_to_remember(answer, "The boiler is old.")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,25 @@ def test_a_promise(answer: str) -> None:
     ],
 )
 def test_no_promise(answer: str) -> None:
-    assert not promises_to_remember(answer)
+    assert not promises_to_remember(answer, "The boiler is old.")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "is_promised"),
+    [
+        ("They've changed the alarm code at the depot, it's 9026 now.", "Thanks, I have it: 9026 for the depot.", True),
+        ("Der Türcode ist geändert worden, er lautet jetzt 8830.", "Danke, notiert: 8830.", True),
+        ("The alarm code at the office is 9026 now.", "Got it, I have replaced the code.", True),
+        ("El número bueno es ES-4492-R, cámbialo por el que tenías.", "Cambiado.", True),
+        ("报名编号改成CD-58213了，把你原来存的那个换掉。", "换好了。", True),
+        ("The alarm code at the office is 9026 now.", "Noted.", False),
+        ("The alarm code at the office is 9026 now.", "9026? I had it as 4411, have you replaced it?", False),
+        ("The alarm code at the office is 9026 now.", "Has anybody replaced the battery?", False),
+        ("The draft is too long.", "I have replaced the first paragraph.", False),
+    ],
+)
+def test_a_value_that_is_noted_or_replaced(said: str, answer: str, is_promised: bool) -> None:
+    assert promises_to_remember(answer, said) == is_promised
 
 
 def test_what_is_promised_is_remembered_and_nothing_before_it() -> None:

@@ -112,7 +112,7 @@ def read_facts(
             reader.last_sentence is not None
             and reader.last_sentence[0] == index - 1
             and reader.asked_in != index - 1
-            and promises_to_remember(utterance.text)
+            and promises_to_remember(utterance.text, reader.last_sentence[1])
         ):
             _ask_for_last(reader)
         if utterance.speaker == "assistant":

@@ -2,7 +2,7 @@
 """What an assistant promises in its answer: that it will remember what was just said. Pure.
 
 People ask for it in more ways than are known here. Who was told "I've made a note of that" counts on it; "Noted." is
-what assistants say to anything.
+what assistants say to anything; "Noted: 8830." and "I have replaced the code." to what has a value are not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from reverie_server.heuristics.requests.fact_requests import aligned
 
 # A promise opens an answer: what comes later is about something else.
-_MAX_CHARS = 120
+_MAX_CHARS, _MAX_SAID_CHARS = 120, 600
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 # Possessive, with longer words before their beginnings: a hundred times "okay" is read once.
 _LEAD = r"(?:(?:okay|ok|sure|done|right|alright|of course|certainly|got it|will do|thanks|alles klar|klar|gut|gerne|natürlich|erledigt|claro|listo|hecho|vale|por supuesto|perfecto|好的?|没问题|行|嗯|当然|收到)[\s,.!;:–—，。！、-]*+)*+"
@@ -28,11 +28,31 @@ _PROMISES = re.compile(
 )
 
 
-def promises_to_remember(answer: str) -> bool:
-    """Whether an answer begins by saying that what was said is kept, and not as a question. Takes linear time."""
+# An answer that notes something, and one that puts a value in the place of another.
+_NOTES = re.compile(
+    r"(?<!\w)(?:noted|notes?|(?:got|have) (?:it|that)|on file|notiert|vermerkt|eingetragen|habe? ich|anotad[oa]|apuntad[oa]|tomo nota|lo tengo)(?!\w)|记|記|收到|知道了"
+)
+_REPLACES = re.compile(
+    r"(?<!\w)(?:replace[ds]?|swapped|updated|changed (?:it|that)|ersetzt|ausgetauscht|geändert|aktualisiert|cambiad[oa]|sustituid[oa]|reemplazad[oa]|actualizad[oa])(?!\w)|[换換]好|[换換]掉了|更新好|改好|更新了"
+)
+_VALUE = re.compile(r"\w*\d[\w-]{2,}")
+
+
+def promises_to_remember(answer: str, said: str) -> bool:
+    """Whether an answer begins by saying that what was `said` is kept, and not as a question. Takes linear time.
+
+    It does so, too, where it notes a value and says it again, or says that a value takes the place of another.
+    """
     text = aligned(answer[:_MAX_CHARS]).strip()
     promise = _PROMISES.match(text)
-    if promise is None:
+    if promise is not None:
+        end = _SENTENCE_END.search(text, promise.end())
+        return end is None or end[0] not in "?？"
+    values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
+    opening, mark, _ = text.partition("?") if "?" in text else text.partition("？")
+    if not values or (mark and not _SENTENCE_END.search(opening)):
         return False
-    end = _SENTENCE_END.search(text, promise.end())
-    return end is None or end[0] not in "?？"
+    opening = _SENTENCE_END.split(opening)[0]
+    return _REPLACES.search(opening) is not None or (
+        _NOTES.search(opening) is not None and not values.isdisjoint(_VALUE.findall(opening))
+    )

@@ -44,7 +44,7 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
         if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
             # What is promised behind a request is what that asks for.
             is_meant = before not in found and before[0] is not asked_in
-            found += [before] if is_meant and promises_to_remember(message.content) else []
+            found += [before] if is_meant and promises_to_remember(message.content, before[1]) else []
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
