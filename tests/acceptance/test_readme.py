@@ -121,7 +121,7 @@ async def test_the_blocks_of_the_readme_run_in_their_order(scripted: ScriptedMod
                 assert await _tools_of(description, reader) == {tool.name for tool in REGISTRY}, name
         async with reader.serving(serve_with_model):
             assert await reader.python(openai) == "Noted.\n"
-        # What goes on in the background asks the same model, and always for JSON.
+        # What this sets off in the background asks the same model, for JSON.
         [turn] = [asked for asked in scripted.requests if "response_format" not in asked.body]
         assert "Ada moved the review to Thursday." in turn.texts()
 

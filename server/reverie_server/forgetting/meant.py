@@ -20,7 +20,16 @@ from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
-from reverie_server.search.asked.heard import WAITS, Heard, HeardBefore, HeardMessage, heard_at, heard_before, heard_of
+from reverie_server.search.asked.heard import (
+    MAX_HEARD,
+    WAITS,
+    Heard,
+    HeardBefore,
+    HeardMessage,
+    heard_at,
+    heard_before,
+    heard_of,
+)
 from reverie_server.search.asked.targets import log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
@@ -84,10 +93,10 @@ class MeantStatements:
             following = _following(page, index) if is_to_be_told(request.sentence) else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = _just_said(request, earlier, answer_in(page[:index]))
-            to_keep = await asyncio.to_thread(_to_keep, earlier)
-            named = _named(request.sentence, heard, language)
-            heard = [each for each in heard if each.text not in to_keep or each.text in named or each.text in just_said]
-            found += await self._chosen(request, heard, just_said, language, is_sure=is_sure)
+            named = await asyncio.to_thread(_named, request.sentence, heard, language)
+            to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
+            heard = [each for each in heard if each.text not in to_keep]
+            found += await self._chosen(request, heard, just_said, named, language, is_sure=is_sure)
             if not found and request.kind == "own":
                 return [request.sentence]
             if not found and request.kind == "nearby" and not is_sure:
@@ -101,11 +110,15 @@ class MeantStatements:
         request: ForgetRequest,
         heard: Sequence[Heard],
         just_said: Sequence[str],
+        named: frozenset[str],
         language: str,
         *,
         is_sure: bool,
     ) -> list[str]:
-        """What a request likely means of what was heard, or else of what was `just_said`, where it points at that."""
+        """What a request likely means of what was heard, or else of what was `just_said`, where it points at that.
+
+        `named` are the statements that have a word of it.
+        """
         if not heard:
             return []
         vectors = await vectors_of(self._models, request, [each.text for each in heard])
@@ -124,7 +137,6 @@ class MeantStatements:
         chosen = [text for text, chance in chances.items() if chance >= LIMIT]
         if is_previous:
             # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
-            named = _named(request.sentence, heard, language)
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
             least = 1.0 if is_plain else _OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
@@ -155,9 +167,12 @@ def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: 
 
 
 def _to_keep(earlier: Sequence[HeardMessage]) -> frozenset[str]:
-    """The statements of messages that ask to keep something: who wants one gone says which it is."""
-    asking = [each.sentences for each in earlier if any(map(asks_to_remember, each.sentences))]
-    return frozenset(text for sentences in asking for text in sentences)
+    """The statements of messages that ask to keep something: who wants one gone says which it is.
+
+    Of a message only what may be heard is looked at.
+    """
+    heard = [each.sentences[:MAX_HEARD] for each in earlier]
+    return frozenset(text for said in heard if any(map(asks_to_remember, said)) for text in said)
 
 
 def answer_in(messages: Sequence[Message]) -> str:

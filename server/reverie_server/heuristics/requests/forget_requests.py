@@ -416,7 +416,7 @@ def _of_told(sentence: str) -> tuple[str, str] | None:
     is_name = not is_filler and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
     # "What I told you about the loan, did you remove it?" asks for nothing.
     only_asks = is_question(text) and _ASKS_FOR.search(text) is None
-    is_told = not only_asks and _TOLD_OF_ONESELF.search(text) is not None and not text.rstrip().endswith("?")
+    is_told = not is_question(text) and _TOLD_OF_ONESELF.search(text) is not None
     is_another = _PART_OF_ANOTHER.search(text) is not None
     return ("nearby", topic) if is_name and not only_asks and not is_told and not is_another else None
 

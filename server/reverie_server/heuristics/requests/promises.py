@@ -45,14 +45,12 @@ def promises_to_remember(answer: str, said: str) -> bool:
     """
     text = aligned(answer[:_MAX_CHARS]).strip()
     promise = _PROMISES.match(text)
-    if promise is not None:
-        end = _SENTENCE_END.search(text, promise.end())
-        return end is None or end[0] not in "?？"
-    values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
-    opening, mark, _ = text.partition("?") if "?" in text else text.partition("？")
-    if not values or (mark and not _SENTENCE_END.search(opening)):
+    end = _SENTENCE_END.search(text, 0 if promise is None else promise.end())
+    if end is not None and end[0] in "?？":
         return False
-    opening = _SENTENCE_END.split(opening)[0]
-    return _REPLACES.search(opening) is not None or (
-        _NOTES.search(opening) is not None and not values.isdisjoint(_VALUE.findall(opening))
-    )
+    if promise is not None:
+        return True
+    opening = text if end is None else text[: end.start()]
+    values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
+    is_said_again = not values.isdisjoint(_VALUE.findall(opening))
+    return bool(values) and bool(_REPLACES.search(opening) or (is_said_again and _NOTES.search(opening)))

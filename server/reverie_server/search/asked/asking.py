@@ -19,8 +19,8 @@ from reverie_server.search.query_vector import query_vector
 log = structlog.get_logger()
 LEAST_ALONE: Mapping[Kind, float] = {"forget": 0.15, "remember": 0.03}
 """What asks with less chance by itself is no request, whatever the answer."""
-LEAST_BY_WORDS = 0.25
-"""The same by words alone, which tell much less: "that is all that I have to say of it" has words of requests, too."""
+# The same by words alone, which tell much less: "that is all that I have to say of it" has words of requests, too.
+_LEAST_BY_WORDS = 0.25
 
 
 async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest, answer: str | None) -> float:
@@ -31,7 +31,7 @@ async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest,
         return 0.0
     ends = [] if answer is None else await _odds_of_answer(models, answer, name)
     alone, chance = (1 / (1 + math.exp(-asks(kind, best, each, name))) for each in ([], ends))
-    least = LEAST_ALONE[kind] if name else LEAST_BY_WORDS
+    least = LEAST_ALONE[kind] if name else _LEAST_BY_WORDS
     return chance if alone >= least else 0.0
 
 
