@@ -66,19 +66,22 @@ def heard_of(
     """The statements that the request which is sentence `number` of a message may mean.
 
     They are those of the message, of `earlier` ones of the talk (the newest first), of the `memory`, and of the
-    `following` message, or WAITS where there is none yet. Each text is there once, at most MAX_HEARD.
+    `following` message, or WAITS where there is none yet. Each text is there once, at most MAX_HEARD;
+    of a message that has more, those about the request.
     """
+    first = max(0, number - MAX_HEARD // 2)
     found = [
         _heard(message, at, "own" if at == number else "before" if at < number else "after")
-        for at in range(len(message.sentences))
+        for at in range(first, min(first + MAX_HEARD, len(message.sentences)))
     ]
     if following is not None:
-        found += [_heard(following, at, "next") for at in range(len(following.sentences))]
+        found += [_heard(following, at, "next") for at in range(min(MAX_HEARD, len(following.sentences)))]
     else:
         found.append(Heard(WAITS, "next"))
     others = [Heard(text, "memory") for text in memory[:_MAX_OF_MEMORY]]
     for back, each in enumerate(earlier, 1):
-        found += [replace(_heard(each, at, "earlier"), back=back) for at in range(len(each.sentences))]
+        some = range(min(MAX_HEARD, len(each.sentences)))
+        found += [replace(_heard(each, at, "earlier"), back=back) for at in some]
     once: dict[str, Heard] = {}
     for heard in [*found[: MAX_HEARD - len(others)], *others]:
         once.setdefault(heard.text, heard)
@@ -112,5 +115,6 @@ def heard_at(page: Sequence[Message], index: int, sentences: Sequence[str]) -> H
 
 
 def _heard(message: HeardMessage, at: int, where: Where) -> Heard:
-    texts = ["", *message.sentences, ""]
-    return Heard(texts[at + 1], where, 0, at, len(message.sentences), texts[at], texts[at + 2], message.is_reply)
+    said = message.sentences
+    previous, following = said[at - 1] if at else "", said[at + 1] if at + 1 < len(said) else ""
+    return Heard(said[at], where, 0, at, len(said), previous, following, message.is_reply)
