@@ -14,6 +14,7 @@ from reverie_server.heuristics.requests import (
     confidences,
     forget_requests,
     likely_requests,
+    not_to_be_lost,
     request_kinds,
     request_model,
     requested_lines,
@@ -72,6 +73,12 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
     "reverie_server.forgetting.said.may_confirm": said.may_confirm,
     "reverie_server.heuristics.requests.request_kinds.opening": request_kinds.opening,
+    "reverie_server.heuristics.requests.request_kinds.numbers": lambda text: request_kinds.numbers(
+        "forget", text, {"forget": 0.0, "remember": 0.0}, []
+    ),
+    "reverie_server.heuristics.requests.request_kinds.asks": lambda text: request_kinds.asks(
+        "forget", text, {"forget": 0.0, "remember": 0.0}, [], ""
+    ),
     "reverie_server.heuristics.requests.request_kinds.odds": lambda text: request_kinds.odds("private", text, None, ""),
     "reverie_server.search.asked.features.features": lambda text: _features(text, _vectors(text)),
     "reverie_server.search.asked.targets.log_odds": lambda text: targets.log_odds(
@@ -102,6 +109,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.sentence_model.SentenceModel.by_meaning": lambda text: worth_model.model().by_meaning(
         "passing", text, _NOTHING, _E5
     ),
+    "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
     "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,
     "reverie_server.heuristics.requests.request_model.by_words": lambda text: request_model.by_words("forget", text),
     "reverie_server.heuristics.requests.request_model.is_worth_a_vector": lambda text: request_model.is_worth_a_vector(
@@ -124,8 +132,6 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.asked.trees.Trees.log_odds": "numbers",
     "reverie_server.search.asked.trees.read_trees": "our own file",
     "reverie_server.search.asked.trees.read_floats": "our own file",
-    "reverie_server.heuristics.requests.request_kinds.asks": "a model's name",
-    "reverie_server.heuristics.requests.request_kinds.numbers": "numbers",
     "reverie_server.heuristics.requests.request_kinds.within": "a number",
     "reverie_server.heuristics.sentence_model.packed": "weights",
     "reverie_server.heuristics.sentence_model.read_model": "our own file",

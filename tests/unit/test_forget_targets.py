@@ -8,8 +8,8 @@ import pytest
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.search.asked.features import FEATURES
-from reverie_server.search.asked.heard import MAX_HEARD, WAITS, HeardMessage, heard_of
+from reverie_server.search.asked.features import FEATURES, features
+from reverie_server.search.asked.heard import MAX_HEARD, WAITS, Heard, HeardMessage, heard_of
 from reverie_server.search.asked.targets import among, log_odds, models
 from reverie_server.search.asked.trees import Trees
 
@@ -130,21 +130,51 @@ def test_an_answer_confirms_that_something_is_forgotten_or_that_it_is_kept_by_it
 
 
 def test_a_confirming_answer_makes_a_request_likelier_and_another_less_so() -> None:
+    sentence = "The thing about the loan, out with it."
     for name in (*BUILT_IN, "", "another-model"):
         odds = {"forget": 1.0, "remember": -2.0}
-        alone = request_kinds.asks("forget", odds, [], name)
-        likely, unlikely = (request_kinds.asks("forget", odds, ends, name) for ends in ([-2.0, 3.0], [-2.0, -4.0]))
+        alone = request_kinds.asks("forget", sentence, odds, [], name)
+        likely, unlikely = (
+            request_kinds.asks("forget", sentence, odds, ends, name) for ends in ([-2.0, 3.0], [-2.0, -4.0])
+        )
         assert likely > alone > unlikely
         # What asks to remember asks the less to forget, and so does what is answered as if it did.
-        assert request_kinds.asks("forget", {**odds, "remember": 2.0}, [-2.0, 3.0], name) < likely
-        assert request_kinds.asks("forget", odds, [3.0, 3.0], name) < likely
-        assert request_kinds.asks(
-            "remember", {"remember": 1.0, "forget": -2.0}, [3.0, -2.0], name
-        ) > request_kinds.asks("remember", {"remember": 1.0, "forget": -2.0}, [-4.0, -2.0], name)
+        assert request_kinds.asks("forget", sentence, {**odds, "remember": 2.0}, [-2.0, 3.0], name) < likely
+        assert request_kinds.asks("forget", sentence, odds, [3.0, 3.0], name) < likely
+        kept, lost = (
+            request_kinds.asks("remember", sentence, {"remember": 1.0, "forget": -2.0}, ends, name)
+            for ends in ([3.0, -2.0], [-4.0, -2.0])
+        )
+        assert kept > lost
     assert all(set(each) == {*BUILT_IN, ""} for each in request_kinds.source()["asks"].values())
+
+
+def test_what_must_not_be_lost_is_to_be_remembered_though_its_words_are_those_of_forgetting() -> None:
+    for name in (*BUILT_IN, "", "another-model"):
+        odds = {"forget": 3.0, "remember": 0.0}
+        sentence, contrary = "See that it doesn't slip.", "See that it slips."
+        for ends in ([], [0.0, 1.0]):
+            assert request_kinds.asks("forget", sentence, odds, ends, name) < 0
+            assert request_kinds.asks("forget", contrary, odds, ends, name) > 0
+            assert request_kinds.asks("remember", sentence, odds, ends, name) > 0
 
 
 def test_of_an_answer_the_first_sentence_counts() -> None:
     assert request_kinds.opening("Weg damit. Der Zug fährt um neun.") == "Weg damit."
     assert len(request_kinds.opening("a" * 10_000)) == 120
     assert request_kinds.opening("") == ""
+
+
+def test_a_word_of_a_request_is_found_at_the_end_of_a_compound() -> None:
+    said = [Heard("Der Haupthahn ist hinter dem Schuhschrank.", "earlier"), Heard("Der Klempner war nett.", "earlier")]
+    request = ForgetRequest("told", "Das mit dem Hahn hebst du bitte für mich auf.", "Hahn", (), ())
+    shared = features(request, said, "german", None, np.zeros(0, np.float32))[:, FEATURES.index("share_topic")]
+    assert shared.tolist() == [1.0, 0.0]
+
+
+def test_of_a_message_of_very_many_sentences_those_about_the_request_are_heard() -> None:
+    said = [f"Sentence {number}." for number in range(5000)]
+    heard = heard_of(HeardMessage(said), 3000, [HeardMessage(said)], following=HeardMessage(said))
+    assert len(heard) == MAX_HEARD
+    assert {"Sentence 2999.", "Sentence 3000.", "Sentence 3001."} <= {each.text for each in heard}
+    assert [each.previous for each in heard if each.where == "own"] == ["Sentence 2999."]

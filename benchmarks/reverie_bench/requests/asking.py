@@ -21,6 +21,8 @@ from reverie_server.heuristics.requests.request_kinds import LEAST_ODDS, OF_ANSW
 from reverie_server.heuristics.requests.request_model import KINDS, by_meaning, by_words, is_worth_a_vector
 
 SEED = 20261127
+# So many of the numbers are those without an answer.
+_ALONE = 3
 _LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Odds = Mapping[str, Mapping[Kind, Mapping[str, float]]]
 """Log-odds by embedding model ("": by words), by what is asked for, and by text."""
@@ -82,19 +84,21 @@ async def fit_asking(
                 if name == "":
                     ends = [min(each, 0.0) for each in ends]
                 if message.is_of_life:
-                    both = of_lives[message.texts[0]][kind]
+                    text = message.texts[0]
+                    both = of_lives[text][kind]
                 else:
                     text = max(message.texts, key=of_kind[kind].__getitem__)
                     both = {each: of_kind[each][text] for each in KINDS}
-                rows.append(request_kinds.numbers(kind, both, ends))
+                rows.append(request_kinds.numbers(kind, text, both, ends))
                 asks.append(kind in message.asks)
-            idle = [row[2:] for row, is_asking in zip(rows, asks, strict=True) if not is_asking]
+            idle = [row[_ALONE:] for row, is_asking in zip(rows, asks, strict=True) if not is_asking]
             rows += [
-                [*request_kinds.numbers(kind, each[kind], []), *idle[rng.integers(len(idle))]] for each in of_lines
+                [*request_kinds.numbers(kind, line, each[kind], []), *idle[rng.integers(len(idle))]]
+                for line, each in zip(lines, of_lines, strict=True)
             ]
             numbers = np.array(rows)
             outcomes = np.array([*asks, *[False] * len(of_lines)])
-            answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :2], outcomes)
+            answered, alone = logistic.fit(numbers, outcomes), logistic.fit(numbers[:, :_ALONE], outcomes)
             found[kind][name] = {
                 "answered": [round(each, 4) for each in (*answered.slopes, answered.intercept)],
                 "alone": [round(each, 4) for each in (*alone.slopes, alone.intercept)],
@@ -106,7 +110,7 @@ async def fit_asking(
             }
             print(f"{name or 'without vectors'}, whether it asks to {kind}")
             print(f"  answered: {_figures(numbers, outcomes, answered, groups)}")
-            print(f"  alone: {_figures(numbers[:, :2], outcomes, alone, groups)}")
+            print(f"  alone: {_figures(numbers[:, :_ALONE], outcomes, alone, groups)}")
     return found
 
 

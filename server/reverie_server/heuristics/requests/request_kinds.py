@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
+from reverie_server.heuristics.requests.not_to_be_lost import is_not_to_be_lost
 from reverie_server.heuristics.sentence_model import SentenceModel, read_model
 
 MODEL_FILE = Path(__file__).with_suffix(".json")
@@ -51,17 +52,17 @@ def within(odds: float) -> float:
     return min(max(odds, -_MOST_ODDS), _MOST_ODDS)
 
 
-def numbers(kind: Asked, odds: Mapping[Asked, float], answers: Sequence[float]) -> list[float]:
-    """What tells whether a message asks for something: the odds of its sentence for that and for the contrary, and
-    those of its answer by OF_ANSWER, where there is one.
+def numbers(kind: Asked, sentence: str, odds: Mapping[Asked, float], answers: Sequence[float]) -> list[float]:
+    """What tells whether a message asks for something: the odds of its sentence for that and for the contrary, whether
+    that says of something that it must not be lost, and the odds of its answer by OF_ANSWER, where there is one.
 
-    "Guardado." and "Borrado." answer much the same words.
+    "Guardado." and "Borrado." answer much the same words, and "see that it doesn't slip" is near to "let it slip".
     """
     other: Asked = "remember" if kind == "forget" else "forget"
-    return [odds[kind], within(odds[other]), *answers]
+    return [odds[kind], within(odds[other]), float(is_not_to_be_lost(sentence)), *answers]
 
 
-def asks(kind: Asked, odds: Mapping[Asked, float], answers: Sequence[float], name: str) -> float:
+def asks(kind: Asked, sentence: str, odds: Mapping[Asked, float], answers: Sequence[float], name: str) -> float:
     """The log-odds that a message asks for something, by what `numbers` has.
 
     `answers` is empty where there is none yet; `name` is that of the embedding model by which all were judged.
@@ -69,7 +70,7 @@ def asks(kind: Asked, odds: Mapping[Asked, float], answers: Sequence[float], nam
     found = source()["asks"][kind]
     weights = found.get(name, found[""])
     *slopes, offset = weights["answered" if answers else "alone"]
-    return float(offset + sum(s * n for s, n in zip(slopes, numbers(kind, odds, answers), strict=True)))
+    return float(offset + sum(s * n for s, n in zip(slopes, numbers(kind, sentence, odds, answers), strict=True)))
 
 
 @cache

@@ -20,7 +20,7 @@ log = structlog.get_logger()
 LEAST_ALONE: Mapping[Kind, float] = {"forget": 0.15, "remember": 0.03}
 """What asks with less chance by itself is no request, whatever the answer."""
 # The same by words alone, which tell much less: "that is all that I have to say of it" has words of requests, too.
-_LEAST_BY_WORDS = 0.25
+_LEAST_BY_WORDS: Mapping[Kind, float] = {"forget": 0.25, "remember": 0.5}
 
 
 async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest, answer: str | None) -> float:
@@ -30,8 +30,8 @@ async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest,
     if best[kind] < max(best.values()):
         return 0.0
     ends = [] if answer is None else await _odds_of_answer(models, answer, name)
-    alone, chance = (1 / (1 + math.exp(-asks(kind, best, each, name))) for each in ([], ends))
-    least = LEAST_ALONE[kind] if name else _LEAST_BY_WORDS
+    alone, chance = (1 / (1 + math.exp(-asks(kind, likely.sentence, best, each, name))) for each in ([], ends))
+    least = LEAST_ALONE[kind] if name else _LEAST_BY_WORDS[kind]
     return chance if alone >= least else 0.0
 
 

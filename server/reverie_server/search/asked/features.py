@@ -1,4 +1,3 @@
-# a pattern stands on one line
 """The numbers that tell whether a request means a statement: where that stands, what both have in common in words and
 in meaning, how private it is, and what the request says of itself. Pure.
 """
@@ -47,6 +46,7 @@ _HE, _SHE = (
         ("she|her|hers|she's|sie|ihr|ihre[nmrs]?|ella|su", "她"),
     )
 )
+_FEWEST_OF_PART, _LONGEST_COMPOUND = 4, 40
 _NEARNESS = ("similarity", "nearness", "nearness_of_message", "spread", "rank", "ahead")
 FEATURES: tuple[str, ...] = (
     *(
@@ -208,11 +208,18 @@ def _shares(words: str, of_texts: Sequence[frozenset[str]], language: str) -> li
     terms = meaning_of(words, language).terms if words else frozenset()
     if not terms:
         return [0.0] * len(of_texts)
-    shared = [of_text & terms for of_text in of_texts]
+    shared = [(of_text & terms) | _in_compounds(terms, of_text) for of_text in of_texts]
     counts = Counter(term for each in shared for term in each)
     weights = {term: math.log1p(len(of_texts) / count) for term, count in counts.items()}
     total = sum(weights.values()) or 1.0
     return [sum(weights[term] for term in each) / total for each in shared]
+
+
+def _in_compounds(terms: frozenset[str], of_text: frozenset[str]) -> frozenset[str]:
+    """The terms with which a longer word of a text begins or ends: "Hahn" is meant by "Haupthahn", too."""
+    compounds = [word for word in of_text if len(word) <= _LONGEST_COMPOUND]
+    ends = [(word, length) for word in compounds for length in range(_FEWEST_OF_PART, len(word) - 2)]
+    return terms & {part for word, length in ends for part in (word[:length], word[-length:])}
 
 
 def _nearness(heard: Sequence[Heard], vectors: Vectors | None, usual: Vector) -> list[dict[str, float]]:
