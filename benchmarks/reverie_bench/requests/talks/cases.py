@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_bench.requests.talks import Said, Talk
+from reverie_bench.requests.talks import FIRST_TALKS, Said, Talk, TalkMessage
 from reverie_bench.tagged import tagged_lives
 from reverie_bench.truth.life import load_lives
 from reverie_server.heuristics.requests import request_model
@@ -72,6 +72,43 @@ def messages_of_lives() -> list[tuple[str, str]]:
                 if message.role == "user" and answer.role == "assistant" and not asks:
                     found.setdefault(message.text, answer.text)
     return list(found.items())
+
+
+def talks_of_lives() -> list[Talk]:
+    """The sessions of the lives of `bench truth` that are not held back in which somebody asks to remember something.
+
+    What asks is the sentence that has most words for it, of the message that says what is to be kept, or of the next.
+    """
+    found: list[Talk] = []
+    for number, life in enumerate(load_lives(), FIRST_TALKS):
+        for session in life.sessions:
+            messages = tuple(TalkMessage(message.role, message.text, 0) for message in session.messages)
+            said: list[Said] = []
+            for place, message in enumerate(session.messages):
+                asked = [each.text for each in message.statements if each.tag == "remember"]
+                if message.role == "user":
+                    said += [
+                        Said(text, place, (str(place),) if any(each in text or text in each for each in asked) else ())
+                        for text in statements(message.text)
+                    ]
+            talk = Talk(f"{life.name}-{number}", life.language, "", messages, tuple(_with_asking(said)), (), ())
+            if any(each.asks for each in talk.said):
+                found.append(talk)
+    return found
+
+
+def _with_asking(said: Sequence[Said]) -> list[Said]:
+    """What a user says, with the mark of what asks for each message of which something is marked."""
+    found = list(said)
+    for place in dict.fromkeys(each.message for each in said if each.marks):
+        own = [at for at, each in enumerate(said) if each.message == place]
+        following = [at for at in range(own[-1] + 1, len(said)) if said[at].message == place + 2 and not said[at].marks]
+        for some in (own, following):
+            asking = max(some, key=lambda at: request_model.by_words("remember", said[at].text), default=0)
+            if some and request_model.by_words("remember", said[asking].text) > 0:
+                found[asking] = replace(found[asking], marks=(*found[asking].marks, f"ask {place}"))
+                break
+    return found
 
 
 def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundings) -> list[Case]:

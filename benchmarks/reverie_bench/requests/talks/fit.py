@@ -29,6 +29,7 @@ from reverie_bench.requests.talks.cases import (
     cases_of,
     fold_of,
     plain_requests,
+    talks_of_lives,
 )
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_by
 from reverie_indexer.embed.built_in import BUILT_IN
@@ -107,7 +108,7 @@ async def fit_talks(odds: Odds) -> None:
 
 async def fit_keeping() -> dict[str, object]:
     """What the file has by embedding model of what is to be remembered."""
-    everything = keeping()
+    everything = [*keeping(), *talks_of_lives()]
     fitted = [talk for talk in everything if not talk.is_held]
     spaces = [await _space(name, everything) for name in BUILT_IN]
     spaces.append(Space("", {}, {}, np.zeros(0, np.float32)))
