@@ -99,6 +99,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.last_statement": lambda text: forget_requests.last_statement(
         statement_spans.statements(text)
     ),
+    "reverie_server.forgetting.echoes.behind": lambda text: echoes.behind(
+        ["absent"], [Message(1, "user", text, NOW, 1), Message(2, "assistant", text, NOW, 1)]
+    ),
     "reverie_server.forgetting.echoes.echoes": lambda text: echoes.echoes(
         ["Ada likes tea."], [Message(1, "assistant", text, NOW, 1)], "english"
     ),

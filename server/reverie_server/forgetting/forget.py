@@ -260,14 +260,14 @@ class _Erasure:
 def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
     """The items as they stand, each with its id; where one is in a longer one of the same place, that one counts."""
     longer: dict[str, set[str]] = {}
+    keys = [(other, _key(other)) for other in stretches]
     for item in items:
         if item.text not in longer:
             key = _key(item.text)
             # Of two spellings of one text, one counts for both.
             longer[item.text] = {
                 other
-                for other in stretches
-                for other_key in [_key(other)]
+                for other, other_key in keys
                 if key in other_key and (len(other_key), other) > (len(key), item.text)
             }
     versions = {(item.tier, item.path, item.text): item.versions for item in items}

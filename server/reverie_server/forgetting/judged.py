@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import pairwise
 
 import structlog
 
@@ -20,7 +19,7 @@ from reverie_indexer.errors import NotFound
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
-from reverie_server.forgetting.echoes import echoes
+from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnjudgedRequest, UnmetRequests
@@ -116,7 +115,8 @@ class JudgedRequests:
         if answer.asks and not texts:
             return True
         if answer.asks:
-            texts += echoes(texts, _behind([*texts, asking.content], page), grant.settings.language)
+            answers = behind([*texts, asking.content], page)
+            texts += await asyncio.to_thread(echoes, texts, answers, grant.settings.language)
             await self._needs.forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
         log.info("request_judged", asks=answer.asks, forgotten=len(texts))
         await self._needs.unmet.meet(place, request.request_id)
@@ -199,8 +199,3 @@ def shown_of(page: Sequence[Message], asking: Message, near: Sequence[str], late
     newest = [text for content in late for text in statements(strip_injected(content[:_MAX_CHARS]))][:_MAX_LATE]
     others = [text for text in dict.fromkeys([*near[:_MAX_NEAR], *newest]) if text not in known]
     return Shown("\n".join(numbered(others)), "\n".join(talk), request, sentences)
-
-
-def _behind(texts: Sequence[str], page: Sequence[Message]) -> list[Message]:
-    """The messages of a page that stand right behind one with some of the texts."""
-    return [message for before, message in pairwise(page) if any(text in before.content for text in texts)]

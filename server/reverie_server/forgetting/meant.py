@@ -35,7 +35,7 @@ from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.questions import is_question
-from reverie_server.text.statement_spans import statements
+from reverie_server.text.statement_spans import is_statement, statements
 
 LIMIT = 0.6
 """A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
@@ -63,12 +63,14 @@ class MeantStatements:
         request: ForgetRequest,
         page: Sequence[Message],
         index: int,
+        before: HeardBefore,
         *,
         is_sure: bool = False,
     ) -> list[str]:
         """The statements that a request of the message at `index` of a page is about; none where nothing is likely.
 
-        With `is_sure` only those that are all but certain: others are asked about.
+        `before` is what was heard before that message. With `is_sure` only those that are all but certain: others are
+        asked about.
 
         WAITS is one of them where it is about the user's next message, which the page does not have.
         """
@@ -77,22 +79,24 @@ class MeantStatements:
         if request.kind in ("told", "own") and _ANNOUNCES.search(request.sentence) and not is_sure:
             return [request.sentence]
         if request.kind == "next":
-            following = _following(page, index)
+            following = await asyncio.to_thread(_following, page, index)
             return [WAITS] if following is None else told_next(following.sentences)
         language = grant.settings.language
-        before = await asyncio.to_thread(_heard_before, page, index)
         earlier = before.talk
         if request.kind == "message":
-            said = [request.before, *(each.sentences for each in earlier)]
+            # "Ok." before the request is no message of its own.
+            own = request.before if any(map(is_statement, request.before)) else ()
+            said = [own, *(each.sentences for each in earlier)]
             return next((kept for each in said if (kept := [text for text in each if not is_question(text)])), [])
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
         if not found or request.kind != "topic":
             # Only the first of them are heard: what is relevant comes before what is only of an earlier day.
             memory = [*await self._relevant(grant, place, request), *before.older]
             message = heard_at(page, index, [*request.before, request.sentence, *request.after])
-            following = _following(page, index) if is_to_be_told(request.sentence) else None
+            is_ahead = is_to_be_told(request.sentence)
+            following = await asyncio.to_thread(_following, page, index) if is_ahead else None
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
-            just_said = _just_said(request, earlier, answer_in(page[:index]))
+            just_said = await asyncio.to_thread(_just_said, request, earlier, answer_in(page[:index]))
             named = await asyncio.to_thread(_named, request.sentence, heard, language)
             to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
             heard = [each for each in heard if each.text not in to_keep]
@@ -135,6 +139,9 @@ class MeantStatements:
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]
         chosen = [text for text, chance in chances.items() if chance >= LIMIT]
+        if is_previous and vectors is None and not named and not request.before:
+            # Words alone do not tell which of a message is the private one: "that" is what was said last.
+            return confided([just_said]) or last_statement(just_said)
         if is_previous:
             # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
@@ -161,9 +168,11 @@ class MeantStatements:
 
 def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: str) -> Sequence[str]:
     """What was said last, before the request in its message unless that only replies, or in the message before."""
-    if last_statement(request.before) and not leans(request.before, request.sentence, answer):
-        return request.before
-    return next((each.sentences for each in earlier if last_statement(each.sentences)), ())
+    own = request.before[-MAX_HEARD:]
+    if last_statement(own) and not leans(own, request.sentence, answer):
+        return own
+    said = (each.sentences[-MAX_HEARD:] for each in earlier)
+    return next((each for each in said if last_statement(each)), ())
 
 
 def _to_keep(earlier: Sequence[HeardMessage]) -> frozenset[str]:
@@ -222,8 +231,8 @@ def _without(request: ForgetRequest, texts: Sequence[str]) -> list[str]:
     return [text for text in texts if sentence not in text and text.strip(_EDGES) not in sentence]
 
 
-def _heard_before(page: Sequence[Message], index: int) -> HeardBefore:
-    """What the user said before the message at `index`."""
+def before_message(page: Sequence[Message], index: int) -> HeardBefore:
+    """What the user said before the message at `index`. Pure."""
     return heard_before(page, index, lambda at: statements(page[at].content))
 
 

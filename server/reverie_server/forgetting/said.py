@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Literal, get_args
 
 import structlog
@@ -21,12 +21,13 @@ from reverie_indexer.errors import ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
-from reverie_server.forgetting.echoes import echoes
+from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
-from reverie_server.forgetting.meant import LIMIT, MeantStatements
+from reverie_server.forgetting.meant import LIMIT, MeantStatements, before_message
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
@@ -36,16 +37,21 @@ from reverie_server.heuristics.requests.likely_requests import (
 )
 from reverie_server.heuristics.requests.request_kinds import odds, opening
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
-from reverie_server.search.asked.heard import WAITS
-from reverie_server.sessions.model import Message, NewMessage, Session
+from reverie_server.search.asked.heard import WAITS, HeardBefore
+from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import Sessions
-from reverie_server.text.statement_spans import statements
+from reverie_server.text.redact import is_distinctive
+from reverie_server.text.statement_spans import is_statement, statements
 
 log = structlog.get_logger()
 # Of the messages of one append so many parts of sentences are embedded, a hundredth of a second each.
 _MAX_PARTS = 200
 # Of one append so many requests are done, each with some dozens of statements to embed; a person looks at the others.
 _MAX_REQUESTS = 24
+# Of one request so many statements go at once.
+_MAX_STATEMENTS = 100
+# A shorter text that states nothing and is no number may stand in many statements ("Yes").
+_FEWEST_DIGITS = 3
 # How many messages before the request are looked at.
 _MESSAGES_BEFORE = 24
 # So likely a message asks by itself, it needs no answer.
@@ -80,13 +86,11 @@ class SaidForgetting:
         self._models = models
         self._has_language_model = has_language_model
 
-    async def listen(
-        self, grant: Grant, place: Place, session: Session, messages: Sequence[NewMessage]
-    ) -> Sequence[str]:
-        """Do what new messages of a session ask; the ids of the receipts. Failures are logged.
+    async def listen(self, grant: Grant, place: Place, session: Session, messages: Sequence[Message]) -> Sequence[str]:
+        """Do what messages that a session has just got ask; the ids of the receipts.
 
-        That nothing was found for what a message likely asks is noted, for a person to look for it, or for a language
-        model to judge (`judged`).
+        Failures are logged, and noted as what a person has to look at. That nothing was found for what a message likely
+        asks is noted, for a person to look for it, or for a language model to judge (`judged`).
         """
         receipts: list[str] = []
         try:
@@ -94,12 +98,12 @@ class SaidForgetting:
             requests_of = await self._requests_of(messages, language)
             answer = messages[0].content if messages[0].role == "assistant" else ""
             is_answer = bool(answer) and may_confirm(answer)
-            first = session.last_seq - len(messages) + 1
+            first = messages[0].seq
             # What asked to forget what comes next has waited for this.
             waiting = session.forgets_after if any(message.role == "user" for message in messages) else 0
             if not any(requests_of.values()) and not is_answer and not waiting:
                 return ()
-            after = max(0, session.last_seq - len(messages) - _MESSAGES_BEFORE)
+            after = max(0, first - 1 - _MESSAGES_BEFORE)
             limit = len(messages) + _MESSAGES_BEFORE
             page = await self._sessions.messages(grant.principal, session, after=after, limit=limit)
             forgets_after, left = 0, _MAX_REQUESTS
@@ -107,14 +111,19 @@ class SaidForgetting:
                 if message.role != "user":
                     continue
                 if message.seq >= first:
-                    requests = requests_of.get(message.content, [])
+                    requests = requests_of.get(message.seq, [])
                 elif message.seq == waiting:
-                    requests = await self._asked_before(page, index, language)
+                    requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
                 elif message.seq == first - 1 and is_answer:
                     requests = await self._asked_by_answer(message.content, answer, language)
                 else:
                     continue
-                done, outcome = await self._forget(grant, place, requests[:left], page, index)
+                done: list[str] = []
+                try:
+                    outcome = await self._forget(grant, place, requests[:left], page, index, done)
+                except ReverieError as error:
+                    log.warning("said_forgetting_failed", code=error.code)
+                    outcome = "unmet"
                 outcome = "unmet" if len(requests) > left else outcome
                 left -= len(requests[:left])
                 receipts += done
@@ -129,20 +138,25 @@ class SaidForgetting:
         return tuple(receipts)
 
     async def _forget(
-        self, grant: Grant, place: Place, requests: Sequence[ForgetRequest], page: Sequence[Message], index: int
-    ) -> tuple[list[str], _Outcome]:
-        """Do what a message asks, by its place on a page: the ids of the receipts, and what is left of it."""
-        receipts: list[str] = []
+        self,
+        grant: Grant,
+        place: Place,
+        requests: Sequence[ForgetRequest],
+        page: Sequence[Message],
+        index: int,
+        receipts: list[str],
+    ) -> _Outcome:
+        """Do what a message asks, by its place on a page, and say what is left of it; `receipts` get the new ids."""
         outcomes: list[_Outcome] = ["done"]
+        before = await asyncio.to_thread(before_message, page, index) if requests else HeardBefore((), ())
         for request in requests:
             is_likely = request.chance >= LIMIT
             is_for_model = self._has_language_model and request.kind in ("told", "nearby")
             if is_for_model and not is_likely:
                 outcomes.append("for_model")
                 continue
-            texts = await self._meant.find(
-                grant, place, request if is_likely else replace(request, chance=1.0), page, index, is_sure=is_for_model
-            )
+            sure = request if is_likely else replace(request, chance=1.0)
+            texts = await self._meant.find(grant, place, sure, page, index, before, is_sure=is_for_model)
             if not is_likely:
                 # It may be no request: a person decides where it would mean something.
                 if any(texts) and speaks_of_forgetting(request.sentence):
@@ -154,25 +168,34 @@ class SaidForgetting:
                 outcomes.append("unmet")
             elif not texts and is_for_model:
                 outcomes.append("for_model")
-            if not (texts := [text for text in texts if text != WAITS]):
+            meant = [text for text in texts if text != WAITS and _may_go(text)]
+            if len(meant) < len([text for text in texts if text != WAITS]) and not meant:
+                outcomes.append("unmet")
+            if len(meant) > _MAX_STATEMENTS:
+                meant = meant[:_MAX_STATEMENTS]
+                outcomes.append("unmet")
+            if not meant:
                 continue
-            texts += echoes(texts, page[max(0, index - 3) : index + 2], grant.settings.language)
+            answers = behind([*meant, page[index].content], page[max(0, index - 3) : index + 2])
+            texts = [*meant, *await asyncio.to_thread(echoes, meant, answers, grant.settings.language)]
             receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
             receipts += [receipt.receipt_id] if receipt.receipt_id else []
-        return receipts, max(outcomes, key=_OUTCOMES.index)
+        return max(outcomes, key=_OUTCOMES.index)
 
-    async def _requests_of(self, messages: Sequence[NewMessage], language: str) -> Mapping[str, list[ForgetRequest]]:
-        """The requests of users to forget, by message."""
-        answers = {
-            message.content: answer.content
-            for message, answer in pairwise(messages)
-            if message.role == "user" and answer.role == "assistant"
-        }
-        requests_of: dict[str, list[ForgetRequest]] = {}
+    async def _requests_of(self, messages: Sequence[Message], language: str) -> Mapping[int, list[ForgetRequest]]:
+        """The requests of users to forget, by the number of the message."""
+        requests_of: dict[int, list[ForgetRequest]] = {}
+        # One text with one answer is read once, however often it is sent.
+        read: dict[tuple[str, str | None], list[ForgetRequest]] = {}
         left = _MAX_PARTS
-        for text in dict.fromkeys(message.content for message in messages if message.role == "user"):
-            requests_of[text], looked_at = await self._requests(text, answers.get(text), language, left)
-            left -= looked_at
+        for message, following in zip_longest(messages, messages[1:]):
+            if message.role != "user":
+                continue
+            answer = following.content if following is not None and following.role == "assistant" else None
+            if (key := (message.content, answer)) not in read:
+                read[key], looked_at = await self._requests(message.content, answer, language, left)
+                left -= looked_at
+            requests_of[message.seq] = read[key]
         return requests_of
 
     async def _asked_before(self, page: Sequence[Message], index: int, language: str) -> list[ForgetRequest]:
@@ -198,7 +221,7 @@ class SaidForgetting:
         found, sentences, likely = await asyncio.to_thread(_read, text)
         looked_at = sum(len(each.parts) for each in likely)
         if not likely or looked_at > left:
-            return found, looked_at
+            return found, 0
         chances = [await chance_of_asking(self._models, "forget", each, None) for each in likely]
         # An answer is to what asks most.
         best = max(range(len(likely)), key=chances.__getitem__)
@@ -214,6 +237,16 @@ class SaidForgetting:
             if chance >= least:
                 found.append(replace(forgetting_asked(sentences, each, language), chance=chance))
         return found, looked_at
+
+
+def _waits(request: ForgetRequest) -> bool:
+    """Whether a request is about what comes next: the others of its message were done."""
+    return request.kind == "next" or is_to_be_told(request.sentence)
+
+
+def _may_go(text: str) -> bool:
+    """Whether a text says enough to be forgotten wherever it stands."""
+    return is_statement(text) or is_distinctive(text) or sum(map(str.isdigit, text)) >= _FEWEST_DIGITS
 
 
 def may_confirm(answer: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from weakref import WeakValueDictionary
@@ -193,7 +193,7 @@ class Recorder:
             if seen.basis != prepared.basis:
                 prepared = await self._prepare(grant, seen, new_messages, now)
             if seen.session is not None and not prepared.messages:
-                return Appended(seen.session, 0), seen.place
+                return Appended(seen.session), seen.place
             if seen.session is not None and seen.session.state == "terminated":
                 raise Conflict("the session is terminated: make it active before anything is added")
             recording = _Recording(key, seen, prepared)
@@ -201,7 +201,9 @@ class Recorder:
             if recording.waiting:
                 self._pipeline.backfill_wanted.set()
             assert recording.outcome is not None
-            return Appended(recording.outcome, len(prepared.messages), recording.is_new), seen.place
+            first = recording.outcome.last_seq - len(prepared.messages) + 1
+            stored = [replace(message, seq=seq) for seq, message in enumerate(prepared.messages, first)]
+            return Appended(recording.outcome, stored, recording.is_new), seen.place
 
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
             return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")

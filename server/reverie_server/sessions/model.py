@@ -169,12 +169,12 @@ class NewCompaction:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """A session after an append, how many messages it stored, and whether the append made the session.
+    """A session after an append, the messages that it stored, numbered, and whether the append made the session.
 
     `forgotten` are the receipts of what the messages asked to forget.
     """
 
     session: Session
-    stored: int
+    messages: Sequence[Message] = ()
     is_new: bool = False
     forgotten: Sequence[str] = ()

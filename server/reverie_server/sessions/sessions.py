@@ -43,7 +43,7 @@ from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
 SQL = Queries(__file__)
 # Does what messages ask memory to forget, and gives the ids of the receipts.
-AfterSaid = Callable[[Grant, Place, Session, Sequence[NewMessage]], Awaitable[Sequence[str]]]
+AfterSaid = Callable[[Grant, Place, Session, Sequence[Message]], Awaitable[Sequence[str]]]
 
 
 async def mark_compacted(connection: Connection, tenant_id: str, session: Session, compaction: NewCompaction) -> None:
@@ -169,10 +169,12 @@ class Sessions:
     async def append(self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]) -> Appended:
         """Add messages to a session, in order, each once: see `Recorder.append`."""
         appended, session_place = await self._recorder.append(grant, place, session_id, messages)
-        if appended.stored:
-            forgotten = await self.after_said(grant, session_place, appended.session, messages)
-            appended = replace(appended, forgotten=forgotten)
-            self.after_append(grant, session_place, appended.session)
+        if appended.messages:
+            try:
+                forgotten = await self.after_said(grant, session_place, appended.session, appended.messages)
+                appended = replace(appended, forgotten=forgotten)
+            finally:
+                self.after_append(grant, session_place, appended.session)
         return appended
 
     async def forget_after(self, place: Place, session: Session, seq: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
 from reverie_server.text.questions import is_question
+from reverie_server.text.statement_spans import is_statement
 
 _PRIVATE = re.compile(
     r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
@@ -46,6 +47,7 @@ _OF_TALK = re.compile(
 _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
+_MAX_TOLD = 20
 
 
 def is_private(sentence: str) -> bool:
@@ -69,12 +71,13 @@ def is_of_any_store(sentence: str) -> bool:
 
 
 def told_next(after: Sequence[str]) -> list[str]:
-    """The statement that follows a request, with those that go on from it."""
+    """The statement that follows a request, with those that go on from it, so many; what states nothing is passed over."""
     found: list[str] = []
     for sentence in after:
-        if found and not goes_on(sentence):
+        if len(found) == _MAX_TOLD or (found and not goes_on(sentence)):
             break
-        found.append(sentence)
+        if found or is_statement(sentence) or is_private(sentence) or _DIGIT_OR_NAME.search(sentence):
+            found.append(sentence)
     return found
 
 

@@ -91,17 +91,21 @@ def heard_of(
 def heard_before(page: Sequence[Message], index: int, sentences_of: Callable[[int], Sequence[str]]) -> HeardBefore:
     """What the user said before the message at `index` of a page; `sentences_of` parts the message at a place.
 
-    Nothing is heard of messages before those that have MAX_HEARD sentences.
+    A message that is the first of its day goes on from the talk before. Nothing is heard of messages before those that
+    have MAX_HEARD sentences.
     """
     talk: list[HeardMessage] = []
     older: list[str] = []
     count = 0
+    until = page[index].at
     for at in range(index - 1, -1, -1):
         if count >= MAX_HEARD:
             break
         said = sentences_of(at) if page[at].role == "user" else ()
         count += len(said)
-        if page[index].at - page[at].at > _SAME_TALK:
+        if said and not talk:
+            until = page[at].at
+        if until - page[at].at > _SAME_TALK:
             older += said
         elif said:
             talk.append(heard_at(page, at, said))

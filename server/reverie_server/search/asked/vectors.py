@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,9 +13,11 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.targets import knows
-from reverie_server.search.query_vector import query_vector
+from reverie_server.search.query_vector import QUERY_SECONDS, query_vector
 
 log = structlog.get_logger()
+# For dozens of statements at once.
+_SECONDS = 2 * QUERY_SECONDS
 
 
 async def vectors_of(models: ModelSlot, request: ForgetRequest, texts: Sequence[str]) -> Vectors | None:
@@ -25,7 +28,11 @@ async def vectors_of(models: ModelSlot, request: ForgetRequest, texts: Sequence[
     whole = " ".join((*request.before, request.sentence, *request.after))
     try:
         asked = [np.asarray(await query_vector(ready, text), np.float32) for text in (request.sentence, whole)]
-        found = await ready.embedder.embed([text for text in texts if text])
+        async with asyncio.timeout(_SECONDS):
+            found = await ready.embedder.embed([text for text in texts if text])
+    except TimeoutError:
+        log.warning("request_not_embedded", detail="the embedding model did not answer in time")
+        return None
     except (EmbedderUnavailable, EmbeddingRejected) as error:
         log.warning("request_not_embedded", detail=str(error))
         return None
