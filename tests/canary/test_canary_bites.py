@@ -278,7 +278,7 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         pytest.param(shows_all_reports, "the report .* found|an answer shows", 2000, marks=pytest.mark.slow),
         (extracts_all_conversations, "the server wrote what the memory never had", 0),
         pytest.param(
-            relates_to_all_graphs, "has what it is not made of|rows of .* are astray", 500, marks=pytest.mark.slow
+            relates_to_all_graphs, "has what it is not made of|rows of .* are astray", 2000, marks=pytest.mark.slow
         ),
         pytest.param(works_for_somebody_else, "the server wrote what the memory never had", 0, marks=pytest.mark.slow),
         pytest.param(logs_what_it_dreams, "a log has", 0, marks=pytest.mark.slow),

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import structlog
 
+from reverie_indexer.errors import TextTooCostly
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.requests.fact_requests import split_request
@@ -21,10 +23,11 @@ from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
+log = structlog.get_logger()
 # Of one conversation so many sentences are looked at, and so many requests.
 _MAX_SENTENCES, _MAX_REQUESTS = 100, 24
-# What asks from this chance on is a request: of what people say, one in thirty, and hardly any of these is none.
-_ASKS = 0.25
+# What asks from this chance on is a request, whatever it means.
+_ASKS = 0.35
 # From this on it is one where a statement is likely meant, too.
 _MAY_ASK = 0.1
 # What a request means: the likeliest statement from the first on, and each from the second: one too many is one line
@@ -37,9 +40,15 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], languag
 
     Each with the sentences that it means, itself where it says what is to be kept; none where none is likely.
     """
-    spoken = await isolated(_spoken, heard, chars=sum(len(message.content) for message in heard))
     asked: dict[str, Sequence[str]] = {}
-    for index, likely in (await isolated(_likely, spoken, chars=sum(map(_chars, spoken)))).items():
+    try:
+        spoken = await isolated(_spoken, heard, chars=sum(len(message.content) for message in heard))
+        by_message = await isolated(_likely, spoken, chars=sum(map(_chars, spoken)))
+    except TextTooCostly as error:
+        # It stops nothing: the conversation is extracted without.
+        log.warning("requests_not_looked_for", detail=str(error))
+        return asked
+    for index, likely in by_message.items():
         chances = [await chance_of_asking(models, "remember", each, None) for each in likely]
         following = heard[index + 1] if index + 1 < len(heard) else None
         if following is not None and following.role == "assistant":
@@ -52,7 +61,8 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], languag
             least = _LEAST_MEANT if chance >= _ASKS else _SURELY_MEANT
             meant = await _meant(models, heard, spoken, index, each, language, least)
             if meant or chance >= _ASKS:
-                asked[each.sentence] = meant
+                # The same words may have been said before, of something else.
+                asked[each.sentence] = list(dict.fromkeys([*asked.get(each.sentence, ()), *meant]))
     return asked
 
 
