@@ -178,3 +178,8 @@ class Appended:
     messages: Sequence[Message] = ()
     is_new: bool = False
     forgotten: Sequence[str] = ()
+
+    @property
+    def stored(self) -> int:
+        """How many messages were stored."""
+        return len(self.messages)

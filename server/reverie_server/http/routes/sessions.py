@@ -87,10 +87,10 @@ async def append_messages(
     """
     grant, place = await system.gate.converse(who, a, body.resolved_owner())
     appended = await system.sessions.append(grant, place, s, [message.message() for message in body.messages])
-    counted(len(appended.messages))
+    counted(appended.stored)
     response.status_code = 201 if appended.is_new else 200
     session = session_body(appended.session)
-    return AppendResult(stored=len(appended.messages), session=session, forgotten=list(appended.forgotten))
+    return AppendResult(stored=appended.stored, session=session, forgotten=list(appended.forgotten))
 
 
 @router.get("/messages")
