@@ -351,6 +351,18 @@ async def test_the_facts_of_cleared_messages_go_with_them(talk: Talk) -> None:
     assert [fact["object"] for fact in await rows(talk)] == ["blue"]
 
 
+async def test_the_facts_of_cleared_files_go_with_them(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await talk.put("notes/car.md", "- car of user = blue.\n- home of user = Rome.\n")
+    await read_facts(talk)
+    assert len(await rows(talk)) == 2
+    _, place = await talk.grant()
+    await talk.runtime.clearing.clear(place, Selection(None, "notes/", ["document"]), dry_run=False)
+    # What a message states, too, is stated still.
+    assert [fact["object"] for fact in await rows(talk)] == ["Rome"]
+    assert "blue" not in str(await rows(talk, "chunks"))
+
+
 async def test_clearing_facts_takes_facts_alone(talk: Talk) -> None:
     await talk.say("home of user = Rome.", "Yes.")
     await read_facts(talk)

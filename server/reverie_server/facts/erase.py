@@ -78,8 +78,8 @@ class ForgettableFacts(Forgettable):
         return len(rows) if dry_run else await remove(facts, [row["fact_id"] for row in rows])
 
 
-async def forget_cleared_messages(connection: Connection, place: Place, slice_: Slice) -> None:
-    """Remove what only messages stated that are gone by now, in the transaction that cleared them."""
+async def forget_cleared(connection: Connection, place: Place, slice_: Slice) -> None:
+    """Remove what only messages or files stated that are gone by now, in the transaction that cleared them."""
     facts = FactSlice(connection, place.tenant_id, slice_.slice_id, datetime.now(UTC))
     await settle(facts, place, slice_, Indexing(Rules(), None))
 

@@ -20,6 +20,7 @@ from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
 from reverie_indexer.text.passages import Rules, passages_of
+from reverie_server.facts.erase import forget_cleared
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.provenance.record import forget_lines
@@ -106,6 +107,7 @@ class ForgettableFiles(Forgettable):
         rows = await (await connection.execute(SQL["clearable"], params)).fetchall()
         if rows and not dry_run:
             await purge_documents(connection, place.tenant_id, [row["document_id"] for row in rows])
+            await forget_cleared(connection, place, slice_)
         return len(rows)
 
 

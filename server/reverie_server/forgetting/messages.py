@@ -9,7 +9,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import transcript
 from reverie_indexer.model import Place
 from reverie_server.episodes.store import has_episodes
-from reverie_server.facts.erase import forget_cleared_messages
+from reverie_server.facts.erase import forget_cleared
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.heuristics.requests.requested_lines import asks_for_previous
 from reverie_server.sessions import erase as session_erase
@@ -88,7 +88,7 @@ class ForgettableMessages(Forgettable):
             elif seqs:
                 await _remove_some(connection, place, slice_, session, seqs)
         if count and not dry_run:
-            await forget_cleared_messages(connection, place, slice_)
+            await forget_cleared(connection, place, slice_)
         return count
 
 
