@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from reverie_indexer.errors import Conflict
 from reverie_server.forgetting import said
+from reverie_server.forgetting.forget import Forgetting
 
 ME = "user:1"
 
@@ -117,3 +119,25 @@ async def test_a_message_of_more_statements_than_go_at_once_is_for_a_person_to_l
     await send(wren, client, ("user", long), ("user", "Delete my last message."))
     unmet = (await wren.get("unmet-requests", owner_key=ME)).json()
     assert [each["message_id"] for each in unmet["requests"]] == ["m1"]
+
+
+async def test_what_fails_is_for_a_person_to_look_at_and_what_was_done_before_it_is_said(
+    wren: Any, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_statements = Forgetting.forget_statements
+
+    async def failing(self: Forgetting, grant: Any, place: Any, texts: Any) -> Any:
+        if any("8812" in text for text in texts):
+            raise Conflict("somebody writes it back")
+        return await forget_statements(self, grant, place, texts)
+
+    monkeypatch.setattr(Forgetting, "forget_statements", failing)
+    talk = [
+        ("user", "My PIN is 4471."),
+        ("user", "Forget that."),
+        ("user", "My code is 8812."),
+        ("user", "Forget that."),
+    ]
+    assert len(await send(wren, client, *talk)) == 1
+    unmet = (await wren.get("unmet-requests", owner_key=ME)).json()
+    assert [each["message_id"] for each in unmet["requests"]] == ["m3"]

@@ -37,7 +37,7 @@ from reverie_server.heuristics.requests.likely_requests import (
 )
 from reverie_server.heuristics.requests.request_kinds import odds, opening
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
-from reverie_server.search.asked.heard import WAITS, HeardBefore
+from reverie_server.search.asked.heard import WAITS
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.redact import is_distinctive
@@ -147,16 +147,18 @@ class SaidForgetting:
         receipts: list[str],
     ) -> _Outcome:
         """Do what a message asks, by its place on a page, and say what is left of it; `receipts` get the new ids."""
+        if not requests:
+            return "done"
         outcomes: list[_Outcome] = ["done"]
-        before = await asyncio.to_thread(before_message, page, index) if requests else HeardBefore((), ())
+        before = await asyncio.to_thread(before_message, page, index)
         for request in requests:
             is_likely = request.chance >= LIMIT
             is_for_model = self._has_language_model and request.kind in ("told", "nearby")
             if is_for_model and not is_likely:
                 outcomes.append("for_model")
                 continue
-            sure = request if is_likely else replace(request, chance=1.0)
-            texts = await self._meant.find(grant, place, sure, page, index, before, is_sure=is_for_model)
+            weighed = request if is_likely else replace(request, chance=1.0)
+            texts = await self._meant.find(grant, place, weighed, page, index, before, is_sure=is_for_model)
             if not is_likely:
                 # It may be no request: a person decides where it would mean something.
                 if any(texts) and speaks_of_forgetting(request.sentence):
@@ -168,13 +170,11 @@ class SaidForgetting:
                 outcomes.append("unmet")
             elif not texts and is_for_model:
                 outcomes.append("for_model")
-            meant = [text for text in texts if text != WAITS and _may_go(text)]
-            if len(meant) < len([text for text in texts if text != WAITS]) and not meant:
+            texts = [text for text in texts if text != WAITS]
+            meant = [text for text in texts if _may_go(text)]
+            if (texts and not meant) or len(meant) > _MAX_STATEMENTS:
                 outcomes.append("unmet")
-            if len(meant) > _MAX_STATEMENTS:
-                meant = meant[:_MAX_STATEMENTS]
-                outcomes.append("unmet")
-            if not meant:
+            if not (meant := meant[:_MAX_STATEMENTS]):
                 continue
             answers = behind([*meant, page[index].content], page[max(0, index - 3) : index + 2])
             texts = [*meant, *await asyncio.to_thread(echoes, meant, answers, grant.settings.language)]

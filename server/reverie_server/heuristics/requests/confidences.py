@@ -47,6 +47,7 @@ _OF_TALK = re.compile(
 _DIGIT_OR_NAME = re.compile(r"\d|(?<=\w )[A-ZÄÖÜÁÉÍÓÚÑ]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
+# So many sentences go on from the one that was announced.
 _MAX_TOLD = 20
 
 

@@ -1,0 +1,46 @@
+"""What users ask to remember in one conversation, by words alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from reverie_indexer.errors import TextTooCostly
+from reverie_server.extraction import asked as module
+from reverie_server.extraction.asked import asked_to_remember
+from reverie_server.sessions.model import Message
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+NO_MODEL: Any = SimpleNamespace(ready=None)
+REQUEST = "Tuck that one away for me, will you."
+
+
+def page(*texts: str) -> list[Message]:
+    return [
+        Message(number, "assistant" if text == "Will do." else "user", text, AT, 1)
+        for number, text in enumerate(texts, 1)
+    ]
+
+
+async def test_the_same_words_ask_for_two_things() -> None:
+    talk = page(
+        "The gate code of the allotment is 4471.",
+        REQUEST,
+        "Will do.",
+        "My locker at the pool is number 88.",
+        REQUEST,
+        "Will do.",
+    )
+    found = await asked_to_remember(NO_MODEL, talk, "english")
+    assert set(found[REQUEST]) == {"The gate code of the allotment is 4471.", "My locker at the pool is number 88."}
+
+
+async def test_a_conversation_that_takes_too_long_is_extracted_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def too_costly(*_: Any, **__: Any) -> Any:
+        raise TextTooCostly("it takes too long")
+
+    monkeypatch.setattr(module, "isolated", too_costly)
+    assert await asked_to_remember(NO_MODEL, page("The gate code is 4471.", REQUEST), "english") == {}
