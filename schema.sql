@@ -620,7 +620,8 @@ CREATE INDEX IF NOT EXISTS receipts_of_slice ON receipts (tenant_id, slice_id, r
 
 -- What was asked in conversations to forget, and nothing was found for: the message that asks, and no text. A row goes with its
 -- message, with what is forgotten of it, and when a person dismisses it. `judged_at`: a language model was asked
--- what it means; `for_model`: it may ask for nothing, and waits for that alone.
+-- what it means; `for_model`: it may ask for nothing, and waits for that alone. `unheard_since`: the message was stored
+-- then, and nobody has looked whether it asks; a row of the list has none.
 CREATE TABLE IF NOT EXISTS unmet_requests (
     tenant_id   text COLLATE "C" NOT NULL,
     request_id  bigint GENERATED ALWAYS AS IDENTITY,
@@ -630,6 +631,7 @@ CREATE TABLE IF NOT EXISTS unmet_requests (
     asked_at    timestamptz NOT NULL,
     judged_at   timestamptz,
     for_model   boolean NOT NULL DEFAULT false,
+    unheard_since timestamptz,
     PRIMARY KEY (tenant_id, request_id),
     UNIQUE (tenant_id, session_key, seq),
     FOREIGN KEY (tenant_id, session_key, seq) REFERENCES messages (tenant_id, session_key, seq) ON DELETE CASCADE

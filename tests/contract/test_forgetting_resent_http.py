@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from reverie_indexer.errors import Conflict
-from reverie_server.forgetting import said
+from reverie_server.forgetting import judged, said
 from reverie_server.forgetting.forget import Forgetting
+from reverie_server.jobs.model import Work
+from reverie_server.runtime import Runtime
 
 ME = "user:1"
 
@@ -141,3 +144,94 @@ async def test_what_fails_is_for_a_person_to_look_at_and_what_was_done_before_it
     assert len(await send(wren, client, *talk)) == 1
     unmet = (await wren.get("unmet-requests", owner_key=ME)).json()
     assert [each["message_id"] for each in unmet["requests"]] == ["m3"]
+
+
+TALK = (
+    ("user", "My sister Anna lives in Bonn."),
+    ("user", "My PIN is 4471."),
+    ("user", "Forget that."),
+    ("user", "How is the weather?"),
+)
+
+
+async def is_refused(wren: Any, client: httpx.AsyncClient, *messages: tuple[str, str]) -> None:
+    """Send messages to a server that ends before it answers."""
+    with pytest.raises(AssertionError, match="500"):
+        await send(wren, client, *messages)
+
+
+async def ends(*_: Any) -> Any:
+    raise RuntimeError("the server ends here")
+
+
+async def unmet(wren: Any) -> list[str]:
+    """The messages whose requests wait for a person."""
+    return [each["message_id"] for each in (await wren.get("unmet-requests", owner_key=ME)).json()["requests"]]
+
+
+async def test_what_was_stored_and_not_heard_is_heard_when_it_is_sent_again(
+    wren: Any, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(said.SaidForgetting, "_requests_of", ends)
+        await is_refused(wren, client, *TALK)
+    assert "4471" in await kept(wren)
+    assert await unmet(wren) == []
+    assert len(await send(wren, client, *TALK)) == 1
+    text = await kept(wren)
+    assert "4471" not in text
+    assert "Anna lives in Bonn" in text
+    # Once, however often it is sent; also with what follows.
+    assert await send(wren, client, *TALK) == []
+    assert await send(wren, client, *TALK, ("user", "Thanks a lot.")) == []
+    assert "Anna lives in Bonn" in await kept(wren)
+    assert await unmet(wren) == []
+
+
+async def test_an_answer_that_was_stored_and_not_heard_is_heard_when_it_is_sent_again(
+    wren: Any, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (("user", "My PIN is 4471."), ("user", "That one had better evaporate."))
+    confirmed = (*asked, ("assistant", "I have forgotten it."))
+    heard: list[str] = []
+    asked_by_answer = said.SaidForgetting._asked_by_answer
+
+    async def hearing(self: said.SaidForgetting, text: str, answer: str, language: str) -> Any:
+        heard.append(text)
+        return await asked_by_answer(self, text, answer, language)
+
+    await send(wren, client, *asked)
+    with monkeypatch.context() as patched:
+        patched.setattr(said.SaidForgetting, "_asked_by_answer", ends)
+        await is_refused(wren, client, *confirmed)
+    monkeypatch.setattr(said.SaidForgetting, "_asked_by_answer", hearing)
+    await send(wren, client, *confirmed)
+    await send(wren, client, *confirmed)
+    assert heard == [asked[1][1]]
+
+
+async def test_what_breaks_off_while_it_is_done_waits_for_a_person_and_is_not_done_twice(
+    wren: Any, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Forgetting, "forget_statements", ends)
+        await is_refused(wren, client, *TALK)
+    assert await send(wren, client, *TALK) == []
+    text = await kept(wren)
+    assert "4471" in text
+    assert "Anna lives in Bonn" in text
+    assert await unmet(wren) == ["m2"]
+
+
+async def test_what_nobody_sends_again_waits_for_a_person_before_anything_is_made_of_it(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(said.SaidForgetting, "_requests_of", ends)
+        await is_refused(wren, client, *TALK)
+    extraction = runtime.consolidation.stages["extraction"]
+    await extraction.run(Work("extraction", "default", "wren", ME))
+    assert await unmet(wren) == []
+    monkeypatch.setattr(judged, "_HEARS_WITHIN", timedelta())
+    await extraction.run(Work("extraction", "default", "wren", ME))
+    assert await unmet(wren) == ["m2"]

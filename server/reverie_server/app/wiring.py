@@ -47,6 +47,7 @@ from reverie_server.forgetting.clear import Clearing
 from reverie_server.forgetting.forget import Forgetting, ForgettingDependencies
 from reverie_server.forgetting.judged import JudgedRequests, JudgingDependencies
 from reverie_server.forgetting.owners import Owners
+from reverie_server.forgetting.possible_requests import may_ask
 from reverie_server.forgetting.receipts import Receipts
 from reverie_server.forgetting.said import SaidForgetting
 from reverie_server.forgetting.selection import Selection
@@ -263,6 +264,7 @@ def _forgetting(
     core.sessions.after_said = SaidForgetting(
         forgetting, selection, core.sessions, models, unmet_requests, has_language_model=core.llm is not None
     ).listen
+    core.recorder.may_ask = may_ask
     core.sessions.before_extraction = JudgedRequests(
         JudgingDependencies(
             database=database,

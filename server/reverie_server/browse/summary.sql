@@ -28,7 +28,7 @@ SELECT t.facts::integer, t.trusted::integer, t.doubted::integer, t.old::integer,
        (SELECT count(*) FROM duplicates p JOIN own o USING (slice_id)
         WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates,
        (SELECT count(*) FROM unmet_requests r JOIN sessions c ON c.tenant_id = r.tenant_id AND c.session_key = r.session_key
-        WHERE NOT r.for_model AND r.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+        WHERE NOT r.for_model AND r.unheard_since IS NULL AND r.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
           AND c.owner_key IS NOT DISTINCT FROM %(owner_key)s::text)::integer AS unmet_requests
 FROM trust t
 CROSS JOIN LATERAL (

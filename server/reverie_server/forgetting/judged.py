@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -34,6 +34,8 @@ from reverie_server.text.statement_spans import statements
 
 log = structlog.get_logger()
 SQL = Queries(__file__)
+# What was stored so long ago and is unheard, nobody listens to any more.
+_HEARS_WITHIN = timedelta(minutes=10)
 # Of one run; the others wait for the next.
 MAX_REQUESTS = 12
 MAX_FORGOTTEN = 12
@@ -70,9 +72,13 @@ class JudgedRequests:
     async def judge(self, grant: Grant, place: Place) -> None:
         """Ask about each request that no model has judged, until there is no answer; without a model about none.
 
+        What nobody has heard, since a server ended meanwhile, is among them.
+
         Of what it cannot answer it is not asked again. What asks for nothing leaves the list. What asks and means
         nothing that was found stays there for a person. Raises Conflict as forgetting does, and DatabaseUnavailable.
         """
+        before = self._needs.now() - _HEARS_WITHIN
+        await self._needs.unmet.give_up_hearing(place, before, for_model=self._needs.model is not None)
         if self._needs.model is None:
             return
         for request in await self._needs.unmet.not_judged(place, MAX_REQUESTS):

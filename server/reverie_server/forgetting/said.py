@@ -10,8 +10,8 @@ that has read the statement meanwhile sees its tombstone and begins again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, get_args
 
@@ -24,24 +24,18 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.meant import LIMIT, MeantStatements, before_message
+from reverie_server.forgetting.possible_requests import read_requests
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
-from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.confidences import is_to_be_told
-from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
-from reverie_server.heuristics.requests.likely_requests import (
-    LikelyRequest,
-    forgetting_asked,
-    likely_requests,
-    speaks_of_forgetting,
-)
-from reverie_server.heuristics.requests.request_kinds import odds, opening
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest
+from reverie_server.heuristics.requests.likely_requests import forgetting_asked, speaks_of_forgetting
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
 from reverie_server.search.asked.heard import WAITS
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.redact import is_distinctive
-from reverie_server.text.statement_spans import is_statement, statements
+from reverie_server.text.statement_spans import is_statement
 
 log = structlog.get_logger()
 # Of the messages of one append so many parts of sentences are embedded, a hundredth of a second each.
@@ -58,12 +52,23 @@ _MESSAGES_BEFORE = 24
 _SURELY = 0.8
 # With less it is no request, whatever the answer to it; up to LIMIT it may be one.
 _DOUBTFUL = 0.2
-# An answer of which less is to be said by its words is not held beside the message before it.
-_LEAST_OF_ANSWER = -2.5
 # A person has to look where nothing was found for what is likely asked; what may be no request a language model alone
 # is asked about; and a request may wait for the next message. The last one of those of a message counts.
 _Outcome = Literal["done", "for_model", "unmet", "waits"]
 _OUTCOMES: tuple[_Outcome, ...] = get_args(_Outcome)
+
+
+@dataclass(slots=True)
+class _Listening:
+    """A page of a session that is listened to, what was done, how many requests may be, and which message waits."""
+
+    grant: Grant
+    place: Place
+    session: Session
+    page: Sequence[Message]
+    receipts: list[str]
+    left: int = _MAX_REQUESTS
+    forgets_after: int = 0
 
 
 class SaidForgetting:
@@ -86,56 +91,81 @@ class SaidForgetting:
         self._models = models
         self._has_language_model = has_language_model
 
-    async def listen(self, grant: Grant, place: Place, session: Session, messages: Sequence[Message]) -> Sequence[str]:
-        """Do what messages that a session has just got ask; the ids of the receipts.
+    async def listen(
+        self, grant: Grant, place: Place, session: Session, messages: Sequence[Message], unheard: Sequence[int]
+    ) -> Sequence[str]:
+        """Do what messages that a session has just got ask; the ids of the receipts. Those `unheard` may ask.
 
-        Failures are logged, and noted as what a person has to look at. That nothing was found for what a message likely
-        asks is noted, for a person to look for it, or for a language model to judge (`judged`).
+        Each is done once, whoever else listens to it. Failures are logged, and noted as what a person has to look at;
+        so is what a crash breaks off. That nothing was found for what a message likely asks is noted, for a person to
+        look for it, or for a language model to judge (`judged`).
         """
         receipts: list[str] = []
+        # What asked to forget what comes next has waited for this.
+        waiting = session.forgets_after if any(message.role == "user" for message in messages) else 0
+        if not unheard and not waiting:
+            return ()
         try:
             language = grant.settings.language
-            requests_of = await self._requests_of(messages, language)
-            answer = messages[0].content if messages[0].role == "assistant" else ""
-            is_answer = bool(answer) and may_confirm(answer)
             first = messages[0].seq
-            # What asked to forget what comes next has waited for this.
-            waiting = session.forgets_after if any(message.role == "user" for message in messages) else 0
-            if not any(requests_of.values()) and not is_answer and not waiting:
-                return ()
-            after = max(0, first - 1 - _MESSAGES_BEFORE)
-            limit = len(messages) + _MESSAGES_BEFORE
-            page = await self._sessions.messages(grant.principal, session, after=after, limit=limit)
-            forgets_after, left = 0, _MAX_REQUESTS
-            for index, message in enumerate(page):
-                if message.role != "user":
-                    continue
-                if message.seq >= first:
-                    requests = requests_of.get(message.seq, [])
-                elif message.seq == waiting:
-                    requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
-                elif message.seq == first - 1 and is_answer:
-                    requests = await self._asked_by_answer(message.content, answer, language)
-                else:
-                    continue
-                done: list[str] = []
-                try:
-                    outcome = await self._forget(grant, place, requests[:left], page, index, done)
-                except ReverieError as error:
-                    log.warning("said_forgetting_failed", code=error.code)
-                    outcome = "unmet"
-                outcome = "unmet" if len(requests) > left else outcome
-                left -= len(requests[:left])
-                receipts += done
-                forgets_after = message.seq if outcome == "waits" else forgets_after
-                standing = outcome if outcome in ("unmet", "for_model") else "done"
-                if done or standing != "done":
-                    await self._unmet.note(place, session.session_key, message.seq, standing)
-            if forgets_after or waiting:
-                await self._sessions.forget_after(place, session, forgets_after)
+            is_answer = messages[0].role == "assistant" and first in unheard
+            requests_of = await self._requests_of(messages, frozenset(unheard), language)
+            if any(requests_of.values()) or is_answer or waiting:
+                page = await self._page(grant, session, messages)
+                listening = _Listening(grant, place, session, page, receipts)
+                for index, message in enumerate(page):
+                    if message.role != "user":
+                        continue
+                    if message.seq >= first:
+                        await self._do(listening, index, requests_of.get(message.seq, ()), message.seq)
+                    elif message.seq == waiting:
+                        requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
+                        await self._do(listening, index, requests, None)
+                    elif message.seq == first - 1 and is_answer:
+                        requests = await self._asked_by_answer(message.content, messages[0].content, language)
+                        await self._do(listening, index, requests, first)
+                if listening.forgets_after or waiting:
+                    await self._sessions.forget_after(place, session, listening.forgets_after)
+            if unheard:
+                await self._unmet.drop_unheard(place, session.session_key, unheard)
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
+
+    async def _page(self, grant: Grant, session: Session, messages: Sequence[Message]) -> Sequence[Message]:
+        """Messages of a session with those before them."""
+        after = max(0, messages[0].seq - 1 - _MESSAGES_BEFORE)
+        limit = len(messages) + _MESSAGES_BEFORE
+        return await self._sessions.messages(grant.principal, session, after=after, limit=limit)
+
+    async def _do(
+        self, listening: _Listening, index: int, requests: Sequence[ForgetRequest], unheard: int | None
+    ) -> None:
+        """Do what the message at `index` of a page asks, unless somebody else does; `unheard` has the note of it.
+
+        While it is done it stands on the list of what is unmet: a process that ends leaves it there.
+        """
+        if not requests:
+            return
+        session, seq = listening.session, listening.page[index].seq
+        key, of = session.session_key, listening.place
+        if unheard is None:
+            await self._sessions.forget_after(of, session, 0)
+            await self._unmet.note(of, key, seq, "for_model" if self._has_language_model else "unmet")
+        elif not await self._unmet.begin(of, key, unheard, seq, for_model=self._has_language_model):
+            return
+        done: list[str] = []
+        left = listening.left
+        try:
+            outcome = await self._forget(listening.grant, of, requests[:left], listening.page, index, done)
+        except ReverieError as error:
+            log.warning("said_forgetting_failed", code=error.code)
+            outcome = "unmet"
+        outcome = "unmet" if len(requests) > left else outcome
+        listening.left -= len(requests[:left])
+        listening.receipts += done
+        listening.forgets_after = seq if outcome == "waits" else listening.forgets_after
+        await self._unmet.note(of, key, seq, outcome if outcome in ("unmet", "for_model") else "done")
 
     async def _forget(
         self,
@@ -182,14 +212,16 @@ class SaidForgetting:
             receipts += [receipt.receipt_id] if receipt.receipt_id else []
         return max(outcomes, key=_OUTCOMES.index)
 
-    async def _requests_of(self, messages: Sequence[Message], language: str) -> Mapping[int, list[ForgetRequest]]:
-        """The requests of users to forget, by the number of the message."""
+    async def _requests_of(
+        self, messages: Sequence[Message], unheard: Collection[int], language: str
+    ) -> Mapping[int, list[ForgetRequest]]:
+        """The requests of users to forget in those messages that are unheard, by the number of the message."""
         requests_of: dict[int, list[ForgetRequest]] = {}
         # One text with one answer is read once, however often it is sent.
         read: dict[tuple[str, str | None], list[ForgetRequest]] = {}
         left = _MAX_PARTS
         for message, following in zip_longest(messages, messages[1:]):
-            if message.role != "user":
+            if message.role != "user" or message.seq not in unheard:
                 continue
             answer = following.content if following is not None and following.role == "assistant" else None
             if (key := (message.content, answer)) not in read:
@@ -218,7 +250,7 @@ class SaidForgetting:
         And how many parts of sentences were looked at, of those that are `left`. Without an answer only what surely
         asks is a request.
         """
-        found, sentences, likely = await asyncio.to_thread(_read, text)
+        found, sentences, likely = await asyncio.to_thread(read_requests, text)
         looked_at = sum(len(each.parts) for each in likely)
         if not likely or looked_at > left:
             return found, 0
@@ -247,19 +279,3 @@ def _waits(request: ForgetRequest) -> bool:
 def _may_go(text: str) -> bool:
     """Whether a text says enough to be forgotten wherever it stands."""
     return is_statement(text) or is_distinctive(text) or sum(map(str.isdigit, text)) >= _FEWEST_DIGITS
-
-
-def may_confirm(answer: str) -> bool:
-    """Whether an answer may say that something is forgotten, by its words. Pure."""
-    return odds("confirms", opening(answer), None, "") > _LEAST_OF_ANSWER
-
-
-def _read(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequest]]:
-    """The requests of a message that patterns read, its sentences, and where there are none those that may ask."""
-    found = forget_requests(message)
-    if found or len(message) > MAX_CHARS:
-        return found, [], []
-    sentences = statements(message)
-    likely = likely_requests("forget", sentences)
-    # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
-    return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]

@@ -6,7 +6,7 @@ the message, and when a person dismisses it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -69,6 +69,31 @@ class UnmetRequests:
                     await connection.execute(SQL["drop"], params)
                 else:
                     await connection.execute(SQL["add"], {**params, "for_model": standing == "for_model"})
+
+    async def begin(self, place: Place, session_key: int, unheard: int, seq: int, *, for_model: bool) -> bool:
+        """Turn the note that the message `unheard` waits for being heard into one that what `seq` asks is unmet.
+
+        False where there is no such note: somebody else has begun, or the message is gone.
+        """
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not await own_slices(connection, place):
+                return False
+            params = {"tenant_id": place.tenant_id, "session_key": session_key, "seqs": [unheard]}
+            if not await (await connection.execute(SQL["drop_unheard"], params)).fetchall():
+                return False
+            await connection.execute(SQL["add"], {**params, "seq": seq, "for_model": for_model})
+            return True
+
+    async def drop_unheard(self, place: Place, session_key: int, seqs: Sequence[int]) -> None:
+        """Drop the notes that messages wait for being heard: they were, and ask for nothing."""
+        async with self._database.tenant(place.tenant_id) as connection:
+            if await own_slices(connection, place):
+                params = {"tenant_id": place.tenant_id, "session_key": session_key, "seqs": list(seqs)}
+                await connection.execute(SQL["drop_unheard"], params)
+
+    async def give_up_hearing(self, place: Place, before: datetime, *, for_model: bool) -> None:
+        """Put on the list what has waited since a time before that for being heard: whoever listened has ended."""
+        await self._of_place("give_up_hearing", place, {"before": before, "for_model": for_model})
 
     async def not_judged(self, place: Place, limit: int) -> list[UnjudgedRequest]:
         """The requests of a place of which no model has been asked what they mean, the oldest first."""

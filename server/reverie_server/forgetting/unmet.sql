@@ -10,12 +10,21 @@ RETURNING request_id;
 DELETE FROM unmet_requests
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = %(seq)s;
 
+-- drop_unheard: messages no longer wait for being heard
+DELETE FROM unmet_requests
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = ANY(%(seqs)s::int[]) AND unheard_since IS NOT NULL
+RETURNING seq;
+
+-- give_up_hearing: what has waited too long for being heard is on the list
+UPDATE unmet_requests SET unheard_since = NULL, for_model = %(for_model)s
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s) AND unheard_since < %(before)s;
+
 -- page: the requests of an owner's conversations, newest first
 SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND (%(before)s::bigint IS NULL OR r.request_id < %(before)s::bigint)
 ORDER BY r.request_id DESC LIMIT %(limit)s;
 
@@ -24,7 +33,7 @@ SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND r.request_id = %(request_id)s;
 
 -- dismiss: take a request of an owner's conversations from the list
@@ -32,14 +41,14 @@ DELETE FROM unmet_requests r USING sessions s, messages m
 WHERE s.tenant_id = r.tenant_id AND s.session_key = r.session_key
   AND m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
   AND r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
-  AND r.request_id = %(request_id)s
+  AND r.request_id = %(request_id)s AND r.unheard_since IS NULL
 RETURNING r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key;
 
 -- not_judged: the requests of slices of which no model has been asked what they mean, the oldest first
 SELECT r.request_id, r.seq, s.session_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
-WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.judged_at IS NULL
+WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.judged_at IS NULL AND r.unheard_since IS NULL
 ORDER BY r.request_id LIMIT %(limit)s;
 
 -- judge: note that a model was asked, once; no row for a request that is gone or was judged

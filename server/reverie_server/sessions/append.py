@@ -45,11 +45,15 @@ LOG_REASON = "daily_log"
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A session as it was read: which of the new messages' ids it has, and a user's message that has no answer yet."""
+    """A session as it was read: which of the new messages' ids it has, and a user's message that has no answer yet.
+
+    `unheard` are the numbers of those it has that nobody has listened to.
+    """
 
     session: Session | None
     place: Place
     known: frozenset[str] = frozenset()
+    unheard: Sequence[int] = ()
     waiting: Message | None = None
     tombstones: object = None
 
@@ -61,10 +65,14 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """New messages, in order and not yet numbered, with their passages, for a session as it was seen."""
+    """New messages, in order and not yet numbered, with their passages, for a session as it was seen.
+
+    `asking` are the places of those that may ask to forget something.
+    """
 
     basis: tuple[frozenset[str], object]
     messages: Sequence[Message]
+    asking: Sequence[int]
     passages: Sequence[Sequence[Passage]]
     model_id: int | None
 
@@ -112,8 +120,12 @@ class _Recording:
             "ats": [message.at for message in messages],
             "count": len(messages),
             "tokens": sum(message.tokens for message in messages),
+            "unheard": [seqs[place] for place in self.prepared.asking],
+            "unheard_ats": [messages[place].at for place in self.prepared.asking],
         }
         await connection.execute(SQL["add_messages"], params)
+        if self.prepared.asking:
+            await connection.execute(SQL["note_unheard"], params)
         row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
         self.outcome = Session(**(row or {}))
         entries = [
@@ -144,7 +156,11 @@ class _Recording:
 
 
 class Recorder:
-    """Adds messages to sessions. `log_failures` counts what could not be written to a daily log."""
+    """Adds messages to sessions. `log_failures` counts what could not be written to a daily log.
+
+    `may_ask` gives the places, among messages that are added, of those that may ask to forget something: that they wait
+    for being heard is noted with them, so that no crash loses what they ask.
+    """
 
     def __init__(
         self,
@@ -161,6 +177,7 @@ class Recorder:
         self._count = count
         self._max_file_bytes = max_file_bytes
         self._turns: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+        self.may_ask: Callable[[Sequence[Message]], Sequence[int]] = lambda _: ()
         self.log_failures = 0
 
     async def append(
@@ -193,7 +210,7 @@ class Recorder:
             if seen.basis != prepared.basis:
                 prepared = await self._prepare(grant, seen, new_messages, now)
             if seen.session is not None and not prepared.messages:
-                return Appended(seen.session), seen.place
+                return Appended(seen.session, unheard=seen.unheard), seen.place
             if seen.session is not None and seen.session.state == "terminated":
                 raise Conflict("the session is terminated: make it active before anything is added")
             recording = _Recording(key, seen, prepared)
@@ -203,7 +220,8 @@ class Recorder:
             assert recording.outcome is not None
             first = recording.outcome.last_seq - len(prepared.messages) + 1
             stored = [replace(message, seq=seq) for seq, message in enumerate(prepared.messages, first)]
-            return Appended(recording.outcome, stored, recording.is_new), seen.place
+            unheard = [*seen.unheard, *(first + place for place in prepared.asking)]
+            return Appended(recording.outcome, stored, recording.is_new, unheard=unheard), seen.place
 
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
             return await until_stable(attempt, attempts=MAX_ATTEMPTS, what="the session")
@@ -225,7 +243,8 @@ class Recorder:
             last = await (await connection.execute(SQL["last_spoken"], params)).fetchone()
             waiting = Message(**last) if last and last["role"] == "user" else None
             tombstones = await tombstone_mark(connection, key.tenant_id, [session.slice_id])
-        return _Seen(session, place, frozenset(row["message_id"] for row in known), waiting, tombstones)
+        unheard = sorted(row["unheard"] for row in known if row["unheard"] is not None)
+        return _Seen(session, place, frozenset(row["message_id"] for row in known), unheard, waiting, tombstones)
 
     async def _prepare(self, grant: Grant, seen: _Seen, messages: Sequence[NewMessage], now: datetime) -> _Prepared:
         """The messages that are new to the session, without what was forgotten, chunked and embedded."""
@@ -237,7 +256,8 @@ class Recorder:
         passages = await asyncio.to_thread(chunk_messages, grant.settings, new)
         check_passages(passages)
         ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
-        return _Prepared(seen.basis, new, passages, ready.model_id if ready else None)
+        asking = await asyncio.to_thread(self.may_ask, new)
+        return _Prepared(seen.basis, new, asking, passages, ready.model_id if ready else None)
 
     def _weighed(self, messages: Sequence[NewMessage], now: datetime) -> list[Message]:
         return [

@@ -1,7 +1,9 @@
--- known_ids: which of some messages of the caller's a session has
-SELECT message_id FROM messages
-WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND message_id = ANY(%(message_ids)s::text[])
-ORDER BY message_id;
+-- known_ids: which of some messages of the caller's a session has, and the numbers of those that nobody has heard yet
+SELECT m.message_id, r.seq AS unheard FROM messages m
+LEFT JOIN unmet_requests r ON r.tenant_id = m.tenant_id AND r.session_key = m.session_key AND r.seq = m.seq
+  AND r.unheard_since IS NOT NULL
+WHERE m.tenant_id = %(tenant_id)s AND m.session_key = %(session_key)s AND m.message_id = ANY(%(message_ids)s::text[])
+ORDER BY m.message_id;
 
 -- last_spoken: what was said last with words; from the user it waits for its answer, which no call of tools is
 SELECT seq, role, content, at, tokens, message_id, extra FROM messages
@@ -14,6 +16,12 @@ INSERT INTO messages (tenant_id, session_key, seq, slice_id, message_id, role, c
 SELECT %(tenant_id)s, %(session_key)s, m.seq, %(slice_id)s, m.message_id, m.role, m.content, m.extra::jsonb, m.tokens, m.at
 FROM unnest(%(seqs)s::int[], %(message_ids)s::text[], %(roles)s::text[], %(contents)s::text[], %(extras)s::text[],
             %(token_counts)s::int[], %(ats)s::timestamptz[]) AS m(seq, message_id, role, content, extra, tokens, at)
+RETURNING 1;
+
+-- note_unheard: new messages that wait for being heard
+INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at, unheard_since)
+SELECT %(tenant_id)s, %(slice_id)s, %(session_key)s, m.seq, m.at, clock_timestamp()
+FROM unnest(%(unheard)s::int[], %(unheard_ats)s::timestamptz[]) AS m(seq, at)
 RETURNING 1;
 
 -- count_messages: the session after its messages were added

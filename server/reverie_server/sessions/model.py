@@ -171,13 +171,15 @@ class NewCompaction:
 class Appended:
     """A session after an append, the messages that it stored, numbered, and whether the append made the session.
 
-    `forgotten` are the receipts of what the messages asked to forget.
+    `forgotten` are the receipts of what the messages asked to forget; `unheard` the numbers of those that may ask and
+    were not listened to yet, also of messages that a former append had stored.
     """
 
     session: Session
     messages: Sequence[Message] = ()
     is_new: bool = False
     forgotten: Sequence[str] = ()
+    unheard: Sequence[int] = ()
 
     @property
     def stored(self) -> int:

@@ -42,8 +42,10 @@ from reverie_server.sessions.model import Appended, Message, NewCompaction, NewM
 from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
 SQL = Queries(__file__)
-# Does what messages ask memory to forget, and gives the ids of the receipts.
-AfterSaid = Callable[[Grant, Place, Session, Sequence[Message]], Awaitable[Sequence[str]]]
+# Does what those of some messages ask memory to forget that have these numbers, and gives the ids of the receipts.
+AfterSaid = Callable[[Grant, Place, Session, Sequence[Message], Sequence[int]], Awaitable[Sequence[str]]]
+# Of messages that an append finds stored and unheard, so many are read.
+_MAX_HEARD_AGAIN = 1000
 
 
 async def mark_compacted(connection: Connection, tenant_id: str, session: Session, compaction: NewCompaction) -> None:
@@ -169,13 +171,18 @@ class Sessions:
     async def append(self, grant: Grant, place: Place, session_id: str, messages: Sequence[NewMessage]) -> Appended:
         """Add messages to a session, in order, each once: see `Recorder.append`."""
         appended, session_place = await self._recorder.append(grant, place, session_id, messages)
-        if appended.messages:
-            try:
-                forgotten = await self.after_said(grant, session_place, appended.session, appended.messages)
-                appended = replace(appended, forgotten=forgotten)
-            finally:
-                self.after_append(grant, session_place, appended.session)
-        return appended
+        if not appended.messages and not appended.unheard:
+            return appended
+        session, unheard, said = appended.session, appended.unheard, appended.messages
+        try:
+            if unheard and (not said or unheard[0] < said[0].seq):
+                # The server ended between storing and hearing them, and the caller has sent them again.
+                after = unheard[0] - 1
+                said = await self.messages(grant.principal, session, after=after, limit=_MAX_HEARD_AGAIN)
+            forgotten = await self.after_said(grant, session_place, session, said, unheard)
+            return replace(appended, forgotten=forgotten)
+        finally:
+            self.after_append(grant, session_place, session)
 
     async def forget_after(self, place: Place, session: Session, seq: int) -> None:
         """Note that the message `seq` of a session asks to forget what the user says next; 0 for none."""

@@ -1,0 +1,49 @@
+"""Which messages may ask to forget something, by their words alone, before any model is asked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
+from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests
+from reverie_server.heuristics.requests.request_kinds import odds, opening
+from reverie_server.sessions.model import Message
+from reverie_server.text.statement_spans import statements
+
+# An answer of which less is to be said by its words is not held beside the message before it.
+_LEAST_OF_ANSWER = -2.5
+
+
+def may_ask(messages: Sequence[Message]) -> list[int]:
+    """The places of messages that may ask; the first one's, too, where it may confirm what was asked before it."""
+    read: dict[str, bool] = {}
+    found: list[int] = []
+    for place, message in enumerate(messages):
+        text = message.content
+        if message.role == "user":
+            if text not in read:
+                requests, _, likely = read_requests(text)
+                read[text] = bool(requests or likely)
+            is_asking = read[text]
+        else:
+            is_asking = place == 0 and message.role == "assistant" and bool(text) and may_confirm(text)
+        if is_asking:
+            found.append(place)
+    return found
+
+
+def may_confirm(answer: str) -> bool:
+    """Whether an answer may say that something is forgotten, by its words."""
+    return odds("confirms", opening(answer), None, "") > _LEAST_OF_ANSWER
+
+
+def read_requests(message: str) -> tuple[list[ForgetRequest], list[str], list[LikelyRequest]]:
+    """The requests of a message that patterns read, its sentences, and where there are none those that may ask."""
+    found = forget_requests(message)
+    if found or len(message) > MAX_CHARS:
+        return found, [], []
+    sentences = statements(message)
+    likely = likely_requests("forget", sentences)
+    # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
+    return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]
