@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
-from reverie_server.forgetting import said
+from reverie_server.forgetting import possible_requests
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     confidences,
@@ -71,7 +71,11 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
-    "reverie_server.forgetting.said.may_confirm": said.may_confirm,
+    "reverie_server.forgetting.possible_requests.may_confirm": possible_requests.may_confirm,
+    "reverie_server.forgetting.possible_requests.may_ask": lambda text: possible_requests.may_ask(
+        [Message(seq=1, role="user", content=text, at=_AT, tokens=1)]
+    ),
+    "reverie_server.forgetting.possible_requests.read_requests": possible_requests.read_requests,
     "reverie_server.heuristics.requests.request_kinds.opening": request_kinds.opening,
     "reverie_server.heuristics.requests.request_kinds.numbers": lambda text: request_kinds.numbers(
         "forget", text, {"forget": 0.0, "remember": 0.0}, []
