@@ -128,6 +128,7 @@ class Draw:
         self.loot = Loot()
         self.tenant = TENANTS[0]
         self._queries: deque[str] = deque(maxlen=6)
+        self._answered: dict[tuple[str, str], str] = {}
 
     # Dice
 
@@ -143,6 +144,15 @@ class Draw:
     def looted(self, pool: Sequence[T], share: float, otherwise: T) -> T:
         """Something out of the loot, or what is given."""
         return self.one_of(pool) if pool and self.chance(share) else otherwise
+
+    def asked_again(self, agent: str, otherwise: str) -> str:
+        """What somebody has asked an agent and got an answer to, for another to ask, or what is given."""
+        last = self._answered.get((self.tenant, agent))
+        return last if last is not None and self.chance(0.4) else otherwise
+
+    def note_answered(self, tenant: str, agent: str, query: str) -> None:
+        """Remember a query that found something."""
+        self._answered[tenant, agent] = query
 
     # Whoever asks
 

@@ -34,7 +34,8 @@ def place_of(world: World, acting: Acting) -> Home:
 
 def search(d: Draw) -> Call:
     acting, fields = d.acting(reads=True)
-    body: dict[str, Any] = {"query": d.query(), "max_results": d.one_of((2, 6, 100)), **fields}
+    query, tenant = d.asked_again(acting.agent, d.query()), d.tenant
+    body: dict[str, Any] = {"query": query, "max_results": d.one_of((2, 6, 100)), **fields}
     if d.chance(0.3):
         body["as_of"] = d.looted(d.loot.instants, 0.7, d.one_of((LONG_AGO, FAR_AHEAD)))
     if d.chance(0.2):
@@ -46,6 +47,8 @@ def search(d: Draw) -> Call:
     def exact(world: World, answer: Answer) -> None:
         if answer.ok:
             demand(answer.result["count"] == len(answer.result["results"]), "a search counts what it does not show")
+            if answer.result["results"]:
+                d.note_answered(tenant, acting.agent, query)
             check_rows_living(world, acting, answer, past=call.past)
 
     call.exact = exact
