@@ -166,7 +166,7 @@ class Explanation:
 class Hit:
     """A passage as written, with where it stands. `score` is in 0..1.2, higher is better; `relevance` in 0..1.
 
-    `superseded_by` is the fact that replaced what it says.
+    `superseded_by` is the fact that replaced what it says, `valid_to` until when it held, where it does no longer.
     """
 
     id: str
@@ -185,6 +185,7 @@ class Hit:
     said_at: datetime | None = None
     relevance: float | None = None
     superseded_by: str | None = None
+    valid_to: datetime | None = None
     explain: Explanation | None = None
 
 

@@ -23,7 +23,7 @@ from reverie_server.search.request import SearchRules
 from reverie_server.search.search import Search
 
 RESULT_FIELDS = {
-    *("said_at", "relevance", "superseded_by"),
+    *("said_at", "relevance", "superseded_by", "valid_to"),
     "id", "tier", "path", "start_line", "end_line", "text", "score", "text_score", "vector_score", "boost", "scope",
     "owner_key", "updated_at",
 }  # fmt: skip

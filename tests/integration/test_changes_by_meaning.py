@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.facts import read_facts, rows
+from tests.integration.test_superseded import find
 from tests.talks import ADA, Talk
 
 from reverie_indexer.database.database import Database, visible_slices
@@ -154,6 +155,35 @@ async def test_what_was_said_long_ago_and_is_imported_now_is_known_to_be_over(
     assert states(facts).get(old) == "superseded"
     assert await is_likely(reader, old)
     assert "superseded" not in {str(fact["state"]) for fact in facts if "Cremona" in str(fact["text"])}
+
+
+@pytest.mark.parametrize(
+    ("stale", "lasting"),
+    [
+        (
+            "I fit tyres at Aire Valley Motors on the ring road.",
+            "I can't stand coriander, it tastes of soap.",
+        ),
+        ("Abends jobbe ich in einer Kneipe namens Zapfhahn.", "Meine Großmutter war Hebamme in Husum."),
+    ],
+)
+async def test_old_talk_that_is_imported_says_what_ended_when_it_fell_silent(
+    reader: Runtime, embedder: LocalEmbedder, stale: str, lasting: str
+) -> None:
+    """Nobody said since that it is otherwise, and nobody can know that it holds."""
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    await talk_of(reader, "Greta plays chess with me.", "It has rained all week.")
+    at = MARCH - timedelta(days=900)
+    for number, text in enumerate((stale, lasting)):
+        await Talk(reader, f"web:old-{number}").add([NewMessage("user", text, at=at + timedelta(days=number))])
+    await read_facts(Talk(reader, "web:old-0"))
+    facts = await rows(Talk(reader, "web:old-0"))
+    assert states(facts)[stale] == "superseded"
+    assert "superseded" not in {str(fact["state"]) for fact in facts if lasting in str(fact["text"])}
+    found = {result.text: result.valid_to for result in await find(Talk(reader), stale)}
+    assert found[stale] is not None
+    assert found[lasting] is None
 
 
 async def test_what_is_plain_by_its_value_is_more_than_likely(reader: Runtime) -> None:

@@ -47,8 +47,9 @@ async def test_a_superseded_message_names_its_successor_and_comes_after_it(talk:
     texts = [result.text for result in found]
     assert texts.index(NEW) < texts.index(OLD)
     by_text = {result.text: result for result in found}
-    assert by_text[NEW].superseded_by is None
+    assert (by_text[NEW].superseded_by, by_text[NEW].valid_to) == (None, None)
     assert (by_text[OLD].superseded_by or "").startswith("fact-")
+    assert by_text[OLD].valid_to is not None
     assert [result.score for result in found] == sorted((result.score for result in found), reverse=True)
 
 

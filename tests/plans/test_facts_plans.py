@@ -11,7 +11,7 @@ from tests.plans.test_session_plans import analyze, rows_read
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database, visible_slices
-from reverie_server.facts import asking, settle, sources, store
+from reverie_server.facts import asking, outlived, settle, sources, store
 from reverie_server.runtime import Runtime
 from reverie_server.search import known_facts
 from reverie_server.search.hot import facts as hot_facts
@@ -38,6 +38,8 @@ FROM added a JOIN sessions s USING (tenant_id, slice_id)
 """
 QUERIES = {
     "newest": settle.SQL["newest"],
+    "silent_from": settle.SQL["silent_from"],
+    "made_after": outlived.SQL["made_after"],
     "stored": asking.SQL["stored"],
     "due": asking.SQL["due"],
     "waiting": asking.SQL["waiting"],
@@ -91,6 +93,9 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
                 "chunk_ids": [1, 2],
                 "limit": 1000,
                 "silence": settle.SILENCE,
+                "silent_from": AT,
+                "session_keys": [4],
+                "latest": AT,
                 "now": AT,
                 "session_key": 4,
             },

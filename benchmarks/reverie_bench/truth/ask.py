@@ -72,7 +72,11 @@ class Asker:
         return self._judge.has_superseded(text, question.old, question.current)
 
     def _first_old(self, results: Sequence[Mapping[str, Any]], question: Question) -> str | None:
-        unmarked = (self._old(each["text"], question) for each in results if not each.get("superseded_by"))
+        unmarked = (
+            self._old(each["text"], question)
+            for each in results
+            if not each.get("superseded_by") and not each.get("valid_to")
+        )
         return next((found for found in unmarked if found), None)
 
     def _is_ordered(self, results: Sequence[Mapping[str, Any]], question: Question) -> bool | None:

@@ -57,10 +57,19 @@ async def has_ended(connection: Connection, tenant_id: str, slice_id: int, at: d
     return row is not None and bool(row["has_ended"])
 
 
+async def silent_since(connection: Connection, tenant_id: str, slice_id: int) -> datetime | None:
+    """When the last long silence in a slice's conversations began, if there was one: what was said before it alone, and
+    imported after it, nobody can know to hold."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "silence": SILENCE}
+    row = await (await connection.execute(SQL["silent_from"], params)).fetchone()
+    return row["silent_from"] if row is not None else None
+
+
 async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexing) -> Settled:
     """Bring the facts of a slice up to date with their sources."""
     await remove_unsourced(facts)
-    params = {**facts.key, "limit": MAX_FACTS, "silence": SILENCE}
+    silent_from = await silent_since(facts.connection, facts.tenant_id, facts.slice_id)
+    params = {**facts.key, "limit": MAX_FACTS, "silence": SILENCE, "silent_from": silent_from}
     rows = await (await facts.connection.execute(SQL["newest"], params)).fetchall()
     decided = await (await facts.connection.execute(SQL["ignored"], facts.key)).fetchall()
     known = [_known(row) for row in reversed(rows)]

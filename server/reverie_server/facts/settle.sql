@@ -1,6 +1,5 @@
--- newest: the newest facts of a slice, with the newest time each was said and holds, and its passage. `outlived_at`: when the
--- last silence began, for what was said before it alone, in conversations that were imported. From the newest message on
--- `talk` goes back by a silence at a time: between `began` and the end of the talk there is none.
+-- silent_from: when the last long silence of a slice began; null where there was none. From the newest message on `talk` goes
+-- back by a silence at a time: between `began` and the end of the talk there is none.
 WITH RECURSIVE talk AS (
     SELECT max(m.at) AS began, NULL::timestamptz AS silent_from FROM messages m
     WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = %(slice_id)s AND m.tokens >= 0
@@ -18,10 +17,14 @@ WITH RECURSIVE talk AS (
     ) after
     WHERE t.silent_from IS NULL AND before.at IS NOT NULL
 )
+SELECT max(silent_from) AS silent_from FROM talk;
+
+-- newest: the newest facts of a slice, with the newest time each was said and holds, and its passage. `outlived_at`: when the
+-- last silence began, for what was said before it alone, in conversations that were imported.
 SELECT f.fact_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.is_functional, f.is_request,
        f.about_user, f.change, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
        c.valid_to IS NULL AND c.chunk_id IS NOT NULL AS is_present, s.times,
-       (SELECT t.silent_from FROM talk t WHERE s.is_imported AND s.last_said_at <= t.silent_from) AS outlived_at
+       CASE WHEN s.is_imported AND s.last_said_at <= %(silent_from)s::timestamptz THEN %(silent_from)s::timestamptz END AS outlived_at
 FROM facts f
 CROSS JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('said_at', o.said_at, 'valid_from', o.valid_from, 'valid_to', o.valid_to,
@@ -29,8 +32,7 @@ CROSS JOIN LATERAL (
            max(o.said_at) AS last_said_at, bool_or(n.created_at - o.said_at >= %(silence)s) AS is_imported
     FROM fact_sources o
     LEFT JOIN sessions n ON n.tenant_id = o.tenant_id
-        AND n.session_key = CASE WHEN o.said_at <= (SELECT t.silent_from FROM talk t WHERE t.silent_from IS NOT NULL)
-                                 THEN o.session_key END
+        AND n.session_key = CASE WHEN o.said_at <= %(silent_from)s::timestamptz THEN o.session_key END
     WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id
 ) s
 LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from reverie_indexer.database.database import Database
@@ -79,7 +79,10 @@ class Unread:
 
     def as_fact(self, change: ChangeSentence) -> OpenFact:
         """The statement as a fact about what it shares with a new sentence."""
-        subject = subject_of_both(self.sentence, shared_words(change.values, self.values))
+        return self.as_fact_about(subject_of_both(self.sentence, shared_words(change.values, self.values)))
+
+    def as_fact_about(self, subject: str) -> OpenFact:
+        """The statement as a fact about something."""
         return OpenFact(
             subject=subject[:MAX_FIELD_CHARS],
             predicate="is",
@@ -93,7 +96,7 @@ class Unread:
         """The statement as a fact about what it shares with a sentence that is near in meaning, else about itself."""
         shared = content_terms(self.sentence) & content_terms(change.sentence)
         subject = subject_of_both(self.sentence, shared) if len(shared) >= _FEWEST_SHARED else self.sentence
-        return replace(self.as_fact(change), subject=subject[:MAX_FIELD_CHARS])
+        return self.as_fact_about(subject)
 
     def reading(self, fact: OpenFact) -> Reading:
         """The statement as a fact that was read."""

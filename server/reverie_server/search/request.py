@@ -146,8 +146,19 @@ class SearchResult:
     @property
     def superseded_by(self) -> str | None:
         """The id of the fact that replaced what the passage says, None where it holds or nothing replaced it."""
-        fact_ids = [fact.superseded_by for fact in self.superseded.values() if fact.superseded_by is not None]
-        return f"fact-{fact_ids[0]}" if fact_ids else None
+        fact = self._ended
+        return f"fact-{fact.superseded_by}" if fact is not None and fact.superseded_by is not None else None
+
+    @property
+    def valid_to(self) -> datetime | None:
+        """Until when what the passage says held, whether or not anything replaced it; None where it holds."""
+        return self._ended.valid_to if self._ended is not None else None
+
+    @property
+    def _ended(self) -> Superseded | None:
+        """What does not hold any more: of several the first that something replaced."""
+        facts = list(self.superseded.values())
+        return next((fact for fact in facts if fact.superseded_by is not None), facts[0] if facts else None)
 
 
 @dataclass(frozen=True, slots=True)

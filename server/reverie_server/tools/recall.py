@@ -106,6 +106,7 @@ def _passage(result: SearchResult) -> dict[str, Any]:
         "scope": result.scope,
         "updated_at": seconds(result.updated_at),
         **({"superseded_by": result.superseded_by} if result.superseded_by else {}),
+        **({"valid_to": seconds(result.valid_to)} if result.valid_to else {}),
     }
 
 

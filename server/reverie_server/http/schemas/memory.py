@@ -44,6 +44,7 @@ _FOUND = {
     "said_at": None,
     "relevance": 0.71,
     "superseded_by": None,
+    "valid_to": None,
 }
 
 
@@ -171,7 +172,8 @@ class Explanation(BaseModel):
 
 class SearchResult(BaseModel):
     """A passage as written, with where it stands. `score` is in 0..1.2, `relevance` in 0..1 on one scale for all
-    queries. `said_at` is null for files. `superseded_by` is the fact that replaced what it says, null where it holds.
+    queries. `said_at` is null for files. `superseded_by` is the fact that replaced what it says, null where it holds
+    or nothing is known to have come after it; `valid_to` is until when it held, null where it holds.
     """
 
     model_config = response_config(**_FOUND)
@@ -192,6 +194,7 @@ class SearchResult(BaseModel):
     said_at: datetime | None
     relevance: float
     superseded_by: str | None
+    valid_to: datetime | None
     explain: Explanation | None = None
 
 
