@@ -407,6 +407,9 @@ EXEMPT: Mapping[str, str] = {
     **{
         f"reverie_server.heuristics.changes.{name}": _OF_PAIRS
         for name in (
+            "aspects.AspectModel.shares",
+            "aspects.same_aspect",
+            "change_pairs.PairModel.aspects",
             "change_pairs.PairModel.ends",
             "change_pairs.PairModel.endable",
             "change_pairs.PairModel.log_odds",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ import pytest
 from reverie_bench.changes.pairs import LANGUAGES, Group, cases_of_groups, cases_of_lives, labelled_groups
 from reverie_bench.tagged import tagged_lives
 from reverie_indexer.embed.built_in import E5
+from reverie_indexer.embed.local import load_local
+from reverie_server.heuristics.changes.aspects import aspect_models, same_aspect
 from reverie_server.heuristics.changes.change_pairs import (
     FEATURES,
+    OF_ASPECTS,
     OF_WORDS,
     Near,
     Network,
@@ -92,15 +96,32 @@ def test_the_features_of_the_words_of_a_pair() -> None:
     assert seen["shared"] == pytest.approx(2 / 3)
     assert seen["shared_name"] == 0
     assert seen["similarity_if_tells"] == 1
+    assert seen["shared_part"] == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "share"),
+    [
+        ("Das Rudertraining ist am Dienstag.", "Das Training ist jetzt am Donnerstag.", 0.5),
+        ("Unser Stationsleiter heißt Obermeier.", "Meine Stationsleitung ist Dilara Aksoy.", 0.5),
+        ("Das Rudertraining ist am Dienstag.", "Mein Rad ist im Keller.", 0.0),
+    ],
+)
+def test_words_of_german_compounds_are_shared(old: str, new: str, share: float) -> None:
+    assert word_features(old, new, "german", 0.5)[OF_WORDS.index("shared_part")] == share
 
 
 def test_the_features_of_what_else_was_said() -> None:
     of_words = [0.0] * len(OF_WORDS)
-    seen = dict(zip(FEATURES, pair_features(of_words, Near(0.5, 0, 0.25, among=4), -2.0, 4.0), strict=True))
+    home, any_of = np.array([0.75, 0.0], np.float32), np.array([0.5, 0.5], np.float32)
+    near = Near(0.5, 0, 0.25, among=4)
+    seen = dict(zip(FEATURES, pair_features(of_words, near, -2.0, 4.0, home, any_of), strict=True))
     assert (seen["nearest"], seen["rank"], seen["ahead"], seen["nearness"], seen["alone"]) == (1, 0, 1, 2, 0.5)
     assert (seen["ends"], seen["endable"], seen["ends_near"], seen["ends_nearest"]) == (-2, 4, -1, -2)
     assert (seen["ends_endable"], seen["surely_ends_near"]) == (-2, 0)
-    farther = dict(zip(FEATURES, pair_features(of_words, Near(0.4, 3, -0.1, among=4), 2.0, 4.0), strict=True))
+    assert [seen[name] for name in OF_ASPECTS] == pytest.approx([3 * 0.375, 0.75, 1.0])
+    near = Near(0.4, 3, -0.1, among=4)
+    farther = dict(zip(FEATURES, pair_features(of_words, near, 2.0, 4.0, home, home), strict=True))
     assert (farther["nearest"], farther["rank"], farther["ends_nearest"]) == (0, 0.5, 0)
     assert farther["surely_ends_near"] == pytest.approx(0.8)
 
@@ -215,3 +236,34 @@ def test_a_line_of_a_life_ends_what_stands_before_it_and_was_not_over() -> None:
 )
 def test_what_is_of_a_kind_ends_by_a_value_of_that_kind(old: OpenFact, sentence: str, can_be: bool) -> None:
     assert can_be_otherwise(statement(sentence), old) is can_be
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "is_one"),
+    [
+        ("The doctor said no more coffee, so it's peppermint tea for me these days.", "english", True),
+        ("I would love to move to Lisbon one day.", "english", False),
+        ("El nuevo encargado se llama Bruno Lanz, podría ser mi hijo.", "spanish", True),
+        ("Ich würde gern nach Bonn ziehen.", "german", False),
+        ("搬好了，現在窩在花蓮市，陽台看得到一小條海，大概一公分", "chinese", True),
+    ],
+)
+def test_a_part_of_a_sentence_that_states_something_is_enough(sentence: str, language: str, is_one: bool) -> None:
+    found = change_sentences([Utterance(sentence, NOW)], language, with_statements=True)
+    assert [each.is_statement for each in found if each.is_statement] == [True] * is_one
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "unlike"),
+    [
+        ("Keith runs our depot and wants it by tonight.", "The new supervisor is called Farah.", "I live in Leeds."),
+        ("Unser Stationsleiter heißt Obermeier.", "Frau Aksoy hat jetzt die Leitung.", "Ich esse vegetarisch."),
+    ],
+)
+async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
+    tmp_path: Path, one: str, other: str, unlike: str
+) -> None:
+    embedder, model = load_local(tmp_path, E5), aspect_models()[E5.name]
+    shares = [model.shares(np.array(vector, np.float32)) for vector in await embedder.embed([one, other, unlike])]
+    await embedder.aclose()
+    assert same_aspect(shares[0], shares[1]) > 2 * max(same_aspect(each, shares[2]) for each in shares[:2])

@@ -17,15 +17,21 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
+from reverie_bench.changes.aspects import AspectSentence, aspect_sentences
 from reverie_bench.changes.pairs import ChangeCase, cases_of_groups, cases_of_lives, labelled_groups
 from reverie_bench.recall.logistic import Fit, fit
 from reverie_bench.sentence_fit import Floats, file_of, fit_kind
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import load_local
+from reverie_server.heuristics.changes.aspects import ASPECTS_FILE, aspect_models
 from reverie_server.heuristics.changes.change_pairs import (
     FEATURES,
+    OF_ASPECTS,
+    OF_KINDS,
+    OF_PLACE,
     OF_WORDS,
     SENTENCES_FILE,
     WEIGHTS_FILE,
@@ -46,7 +52,9 @@ LEAST_ENDS = -3.0
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3
 # The strength of the prior, as the scale of what is fitted: `logistic.fit` has one ridge for all slopes.
-_OF_WORDS, _OTHER, _DIRECTIONS = 0.03, 0.055, 0.11
+_OF_WORDS, _OTHER, _ASPECTS, _DIRECTIONS = 0.03, 0.055, 0.3, 0.11
+# The inverse strength of the prior of the model of aspects.
+_ASPECTS_LOOSE = 5.0
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
 _NEAREST, _FOLDS = 10, 6
@@ -54,7 +62,7 @@ _NEAREST, _FOLDS = 10, 6
 _LITTLE = 0.15
 # The network: so many are made, from different beginnings, and their mean is taken. Pairs of lower log-odds than
 # `_LEAST_ODDS` by the sum are no changes, of which it would learn nothing else.
-_NETWORKS, _UNITS, _DECAY, _ROUNDS, _LEAST_ODDS = 3, 24, 0.1, 40, -8.0
+_NETWORKS, _UNITS, _DECAY, _ROUNDS, _LEAST_ODDS = 9, 24, 0.1, 40, -8.0
 _RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -76,7 +84,9 @@ async def main() -> None:
     """Write the models beside the module that uses them, and print how well they do."""
     cases = [*cases_of_lives(held=False), *cases_of_groups(labelled_groups())]
     held = cases_of_lives(held=True)
-    vectors = await _vectors([*cases, *held])
+    of_aspects = aspect_sentences()
+    vectors = await _vectors([*cases, *held], [each.text for each in of_aspects])
+    _fit_aspects(of_aspects, vectors)
     of_kinds = _fit_kinds(cases, vectors)
     rows = [row for each in cases for row in rows_of(each, vectors)]
     columns = _scaled(_columns(rows, vectors, of_kinds))
@@ -171,10 +181,43 @@ def _fit_kinds(cases: Sequence[ChangeCase], vectors: Vectors) -> Mapping[tuple[s
     return found
 
 
+def _fit_aspects(sentences: Sequence[AspectSentence], vectors: Vectors) -> None:
+    """Write the model of aspects, and print how often it names that of a sentence that it was not made of."""
+    rows = np.stack([vectors[each.text] for each in sentences]).astype(np.float64)
+    names = np.array([each.aspect for each in sentences])
+    folds = np.array([_fold(each.text) for each in sentences])
+    right = np.zeros(len(names), bool)
+    for fold in range(_FOLDS):
+        some = folds != fold
+        right[~some] = _aspects_of(rows[some], names[some]).predict(rows[~some]) == names[~some]
+    print(f"{len(names)} sentences of {len(set(names))} aspects, by fold: {right.mean():.2f} are given their own")
+    fitted = _aspects_of(rows, names)
+    source = {
+        "names": fitted.classes_.tolist(),
+        "directions": np.round(fitted.coef_, 3).tolist(),
+        "offsets": np.round(fitted.intercept_, 3).tolist(),
+    }
+    ASPECTS_FILE.write_text(json.dumps({E5.name: source}) + "\n", encoding="utf-8")
+    aspect_models.cache_clear()
+
+
+def _aspects_of(rows: Floats, names: NDArray[np.str_]) -> LogisticRegression:
+    return LogisticRegression(C=_ASPECTS_LOOSE, max_iter=800).fit(rows, names)
+
+
 def _columns(rows: Sequence[Row], vectors: Vectors, of_kinds: Mapping[tuple[str, str], float]) -> Floats:
+    model = aspect_models()[E5.name]
+    shares = {text: model.shares(vectors[text]) for row in rows for text in (row.case.new, row.old)}
     features = np.stack(
         [
-            pair_features(row.of_words, row.near, of_kinds["ends", row.case.new], of_kinds["endable", row.old])
+            pair_features(
+                row.of_words,
+                row.near,
+                of_kinds["ends", row.case.new],
+                of_kinds["endable", row.old],
+                shares[row.case.new],
+                shares[row.old],
+            )
             for row in rows
         ]
     )
@@ -186,9 +229,8 @@ def _columns(rows: Sequence[Row], vectors: Vectors, of_kinds: Mapping[tuple[str,
 
 
 def _scales(count: int) -> Floats:
-    others = count - len(FEATURES)
-    scales = [_OF_WORDS] * len(OF_WORDS) + [_OTHER] * (len(FEATURES) - len(OF_WORDS)) + [_DIRECTIONS] * others
-    return np.array(scales)
+    counts = (len(OF_WORDS), len(OF_PLACE) + len(OF_KINDS), len(OF_ASPECTS), count - len(FEATURES))
+    return np.repeat([_OF_WORDS, _OTHER, _ASPECTS, _DIRECTIONS], counts)
 
 
 def _scaled(columns: Floats) -> Floats:
@@ -237,7 +279,8 @@ def _only(rows: Sequence[Row], odds: Floats, chosen: NDArray[np.bool_]) -> tuple
 def _by_model(row: Row, vectors: Vectors, model: PairModel) -> float:
     new, old = vectors[row.case.new], vectors[row.old]
     ends, endable = model.ends(row.case.new, new), model.endable(row.old, old)
-    return model.log_odds(pair_features(row.of_words, row.near, ends, endable), old, new)
+    pair = pair_features(row.of_words, row.near, ends, endable, model.aspects(new), model.aspects(old))
+    return model.log_odds(pair, old, new)
 
 
 def _weights(fitted: Fit, network: Network) -> dict[str, object]:
@@ -264,10 +307,10 @@ def _fold(of: str) -> int:
     return zlib.crc32(of.encode()) % _FOLDS
 
 
-async def _vectors(cases: Sequence[ChangeCase]) -> Vectors:
-    """The vectors of all sentences and their parts, as passages."""
+async def _vectors(cases: Sequence[ChangeCase], others: Sequence[str] = ()) -> Vectors:
+    """The vectors of all sentences of cases and their parts, and of other sentences, as passages."""
     sentences = {text for each in cases for text in (*each.earlier, each.new)}
-    ordered = sorted(sentences | {unit for text in sentences for unit in units_of(text)})
+    ordered = sorted({*sentences, *others} | {unit for text in sentences for unit in units_of(text)})
     with tempfile.TemporaryDirectory() as directory:
         embedder = load_local(Path(directory), E5)
         found = await embedder.embed(ordered)

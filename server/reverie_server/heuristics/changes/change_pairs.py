@@ -1,10 +1,11 @@
 """Whether a sentence says of something that it is otherwise now than an earlier sentence said. Pure.
 
 Two models of sentences (`sentence_model`) say how much one reads as if it ended something, and another as what may be
-ended. A logistic model judges the pair by these, by how near the two are among all that was said, by the words that
-they share, the words for a change, whether they give different values, and by their vectors; a small network weighs
-its judgement with what it is made of. All are made of tagged lives and labelled groups in four languages
-(`python -m reverie_bench.changes.fit`), for each embedding model its own; there is none for another.
+ended. A logistic model judges the pair by these, by how near the two are among all that was said, whether they are of
+one aspect of a life (`aspects`), by the words that they share, the words for a change, whether they give different
+values, and by their vectors; a small network weighs its judgement with what it is made of. All are made of tagged lives
+and labelled groups in four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own; there
+is none for another.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_server.heuristics.changes.aspects import aspect_models, same_aspect
 from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import is_other_value, values_of
 from reverie_server.heuristics.cues import folded
@@ -31,14 +33,17 @@ SENTENCES_FILE = Path(__file__).with_name("change_kinds.json")
 OF_WORDS = (
     *("similarity", "tells", "over", "hedged", "old_tells", "old_hedged"),
     *("other_value", "same_values", "shared", "is_shared", "shared_name", "similarity_if_tells", "similarity_if_over"),
+    "shared_part",
 )
 OF_PLACE = ("nearest", "rank", "ahead", "nearness", "alone")
 OF_KINDS = ("ends", "endable", "ends_near", "ends_nearest", "ends_endable", "surely_ends_near")
-FEATURES = (*OF_WORDS, *OF_PLACE, *OF_KINDS)
+OF_ASPECTS = ("same_aspect", "of_aspect", "old_of_aspect")
+FEATURES = (*OF_WORDS, *OF_PLACE, *OF_KINDS, *OF_ASPECTS)
 """The features of a pair, in the order of their weights; each is about -3 to 3."""
 MAX_UNITS = 6
 # A part of a sentence that is shorter says nothing by itself, and a short sentence is compared as a whole, too.
 _FEWEST_WORDS, _FEWEST_CHARS, _SHORT = 3, 5, 90
+_FEWEST_OF_PART, _FEWEST_ALIKE = 5, 8
 _MOST_SHARED, _LOWEST_RANK, _MOST_ODDS = 3, 6, 8.0
 _CUT = re.compile(
     r"[,;:–—] |[，；：]|(?<=[\w'’)]) (?=(?:and|but|because|so|und|aber|weil|denn|y|pero|porque) )", re.IGNORECASE
@@ -104,6 +109,10 @@ class PairModel:
     def of_sum(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
         """The log-odds of a pair by the sum of all that speaks for it and against it."""
         return float(self.features @ pair + self.old @ old + self.new @ new) + self.offset
+
+    def aspects(self, vector: Vector) -> Vector:
+        """How likely a sentence is of each aspect of a life."""
+        return aspect_models()[self.name].shares(vector)
 
     def ends(self, sentence: str, vector: Vector) -> float:
         """The log-odds that a sentence ends something that was said before."""
@@ -177,11 +186,31 @@ def word_features(old: str, new: str, language: str, similarity: float) -> list[
         bool(both & names),
         2 * similarity * tells,
         2 * similarity * over,
+        min(_shared_parts(content_terms(new), content_terms(old)), 2) / 2 if language == "german" else 0.0,
     ]
 
 
-def pair_features(of_words: list[float], near: Near, ends: float, endable: float) -> NDArray[np.float32]:
-    """The features of a pair, in the order of FEATURES; `ends` is of the new sentence, `endable` of the old one."""
+def _shared_parts(terms: frozenset[str], others: frozenset[str]) -> int:
+    """How many pairs of words are a compound and a part of it, or begin alike: "Umzugswagen" and "Umzug",
+    "Stationsleiter" and "Stationsleitung"."""
+    return sum(_has_part(term, other) or _has_part(other, term) for term in terms for other in others if term != other)
+
+
+def _has_part(word: str, part: str) -> bool:
+    if len(part) < _FEWEST_OF_PART or len(part) > len(word):
+        return False
+    return (
+        word.startswith(part)
+        or word.endswith(part)
+        or (len(part) >= _FEWEST_ALIKE and word[:_FEWEST_ALIKE] == part[:_FEWEST_ALIKE])
+    )
+
+
+def pair_features(
+    of_words: list[float], near: Near, ends: float, endable: float, new: Vector, old: Vector
+) -> NDArray[np.float32]:
+    """The features of a pair, in the order of FEATURES; `ends` is of the new sentence, `endable` of the old one, `new`
+    and `old` are their shares of aspects (`AspectModel.shares`)."""
     is_nearest = near.rank == 0
     seen = [
         *of_words,
@@ -196,6 +225,9 @@ def pair_features(of_words: list[float], near: Near, ends: float, endable: float
         ends * is_nearest,
         ends * endable / 4,
         max(ends, 0.0) * near.nearness,
+        3 * same_aspect(new, old),
+        new.sum(),
+        old.sum(),
     ]
     return np.array(seen, np.float32)
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reverie_server.heuristics.changes.change_pairs import units_of
 from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import (
     NO_VALUES,
@@ -227,12 +228,14 @@ def change_sentences(
 
 
 def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> bool:
-    """Whether a sentence says something of how things are: no question, no story, and nothing that is no more than
-    likely, unless it `may_be_doubtful`."""
+    """Whether a sentence, or a part of it, says something of how things are: no question, no story, and nothing that is
+    no more than likely, unless it `may_be_doubtful`. "The doctor said no, so it's peppermint tea for me now" does."""
     if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues):
         return False
-    phrases, plain = all_phrases()[cues.language], aligned(sentence)
-    return not (phrases["fiction"].search(plain) or (not may_be_doubtful and phrases["drop"].search(plain)))
+    phrases = all_phrases()[cues.language]
+    if phrases["fiction"].search(aligned(sentence)):
+        return False
+    return may_be_doubtful or any(phrases["drop"].search(aligned(part)) is None for part in units_of(sentence))
 
 
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:

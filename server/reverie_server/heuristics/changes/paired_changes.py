@@ -34,8 +34,9 @@ _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended"
 
 _FOR_GOOD = NEVER - {"located"}
 
-# From this cosine on two sentences say the same.
-_SAID_AGAIN = 0.7
+# From this cosine on two sentences say the same. Of pairs in tagged lives from .7 on without a word of change 56 of 136
+# are changes ("Rory has two naps", "Rory's down to a single sleep").
+_SAID_AGAIN = 0.85
 _CUES = [OF_WORDS.index(name) for name in ("tells", "over", "other_value")]
 
 Vectors = NDArray[np.float32]
@@ -62,7 +63,7 @@ def pair_log_odds(
 
     What is all but the same, without a word of change or another value, is said again: -inf.
     """
-    ends = model.ends(sentence, vector)
+    ends, aspects = model.ends(sentence, vector), model.aspects(vector)
     nearness = np.array([each.nearness for each in earlier])
     in_order = np.sort(nearness)[::-1]
     found = []
@@ -75,7 +76,8 @@ def pair_log_odds(
         rank = int((nearness > each.nearness).sum())
         next_one = in_order[0] if rank else in_order[1] if len(earlier) > 1 else 0.0
         near = Near(each.nearness, rank, each.nearness - float(next_one), max(among, len(earlier)))
-        pair = pair_features(of_words, near, ends, model.endable(each.text, each.vector))
+        endable = model.endable(each.text, each.vector)
+        pair = pair_features(of_words, near, ends, endable, aspects, model.aspects(each.vector))
         found.append(model.log_odds(pair, each.vector, vector))
     return found
 
