@@ -73,6 +73,7 @@ def test_a_node_that_goes_away_and_a_shard_that_moves_are_no_faults_of_the_progr
     for error in (
         internal("failure on connection marked as essential: /run/west:5432"),
         internal("postmaster was shut down, exiting"),
+        internal("terminating connection due to unexpected postmaster exit"),
         internal(
             "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally\n"
             "\tbefore or while processing the request.\ninvalid socket\n"

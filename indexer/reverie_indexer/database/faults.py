@@ -66,7 +66,8 @@ _STARTING = re.compile(
 # statement, as if these were defects (XX000), or by a code of its own; and libpq's words, where a node went away under
 # a command that Citus had sent it.
 _NODE_AWAY = re.compile(
-    r"failure on connection marked as essential|postmaster was shut down|could not find the intermediate result file"
+    r"failure on connection marked as essential|postmaster was shut down|terminating connection due to"
+    r"|could not find the intermediate result file"
     r"|server closed the connection unexpectedly|no connection to the server|connection not open"
     r"|could not (?:receive data from|send data to) server|SSL connection has been closed unexpectedly"
 )
