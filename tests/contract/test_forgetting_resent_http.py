@@ -235,3 +235,35 @@ async def test_what_nobody_sends_again_waits_for_a_person_before_anything_is_mad
     monkeypatch.setattr(judged, "_HEARS_WITHIN", timedelta())
     await extraction.run(Work("extraction", "default", "wren", ME))
     assert await unmet(wren) == ["m2"]
+
+
+async def test_a_request_with_the_words_of_one_that_is_done_before_it_is_done_too(
+    wren: Any, client: httpx.AsyncClient
+) -> None:
+    talk = [
+        ("user", "My PIN is 4471."),
+        ("user", "My aunt Berta has lost 500 euros at cards."),
+        ("user", "Forget my PIN 4471."),
+        ("user", "Forget my PIN 4471. And forget what I told you about Berta."),
+    ]
+    await send(wren, client, *talk)
+    text = await kept(wren)
+    assert "4471" not in text
+    assert "500 euros" not in text
+    # Of its two requests the first has nothing left to find.
+    assert await unmet(wren) == ["m3"]
+
+
+async def test_what_waits_for_the_next_message_waits_while_messages_are_sent_again(
+    wren: Any, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = [("user", "My PIN is 4471."), ("user", "Forget that.")]
+    with monkeypatch.context() as patched:
+        patched.setattr(said.SaidForgetting, "_requests_of", ends)
+        await is_refused(wren, client, *talk)
+    await send(wren, client, ("user", "Don't save what I say next."), key="b")
+    assert len(await send(wren, client, *talk)) == 1
+    await send(wren, client, ("user", "My aunt Berta has lost 500 euros at cards."), key="c")
+    text = await kept(wren)
+    assert "4471" not in text
+    assert "500 euros" not in text

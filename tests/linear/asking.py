@@ -73,7 +73,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
     "reverie_server.forgetting.possible_requests.may_confirm": possible_requests.may_confirm,
     "reverie_server.forgetting.possible_requests.may_ask": lambda text: possible_requests.may_ask(
-        [Message(seq=1, role="user", content=text, at=_AT, tokens=1)]
+        [Message(seq=1, role="user", content=text, at=_AT, tokens=1)], None
     ),
     "reverie_server.forgetting.possible_requests.read_requests": possible_requests.read_requests,
     "reverie_server.heuristics.requests.request_kinds.opening": request_kinds.opening,

@@ -35,7 +35,7 @@ from reverie_server.text.statement_spans import statements
 log = structlog.get_logger()
 SQL = Queries(__file__)
 # What was stored so long ago and is unheard, nobody listens to any more.
-_HEARS_WITHIN = timedelta(minutes=10)
+_HEARS_WITHIN = timedelta(minutes=1)
 # Of one run; the others wait for the next.
 MAX_REQUESTS = 12
 MAX_FORGOTTEN = 12
@@ -72,7 +72,7 @@ class JudgedRequests:
     async def judge(self, grant: Grant, place: Place) -> None:
         """Ask about each request that no model has judged, until there is no answer; without a model about none.
 
-        What nobody has heard, since a server ended meanwhile, is among them.
+        What nobody has listened to, since a server ended, is put on the list first.
 
         Of what it cannot answer it is not asked again. What asks for nothing leaves the list. What asks and means
         nothing that was found stays there for a person. Raises Conflict as forgetting does, and DatabaseUnavailable.

@@ -28,4 +28,4 @@ UPDATE sessions SET summary = '' WHERE tenant_id = %(tenant_id)s AND session_key
 -- meet_requests: what some messages asked to forget is no open request any more
 DELETE FROM unmet_requests r
 USING unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS of(session_key, seq)
-WHERE r.tenant_id = %(tenant_id)s AND r.session_key = of.session_key AND r.seq = of.seq;
+WHERE r.tenant_id = %(tenant_id)s AND r.session_key = of.session_key AND r.seq = of.seq AND r.unheard_since IS NULL;

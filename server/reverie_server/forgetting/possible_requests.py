@@ -15,22 +15,28 @@ from reverie_server.text.statement_spans import statements
 _LEAST_OF_ANSWER = -2.5
 
 
-def may_ask(messages: Sequence[Message]) -> list[int]:
-    """The places of messages that may ask; the first one's, too, where it may confirm what was asked before it."""
+def may_ask(messages: Sequence[Message], before: Message | None) -> list[int]:
+    """The indexes of messages that may ask; that of the first one, too, where it may confirm what was asked `before`,
+    in the user's message that has no answer yet."""
     read: dict[str, bool] = {}
     found: list[int] = []
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         text = message.content
         if message.role == "user":
             if text not in read:
-                requests, _, likely = read_requests(text)
-                read[text] = bool(requests or likely)
+                read[text] = _may_ask(text)
             is_asking = read[text]
         else:
-            is_asking = place == 0 and message.role == "assistant" and bool(text) and may_confirm(text)
+            is_answer = index == 0 and message.role == "assistant" and before is not None
+            is_asking = is_answer and before is not None and may_confirm(text) and _may_ask(before.content)
         if is_asking:
-            found.append(place)
+            found.append(index)
     return found
+
+
+def _may_ask(text: str) -> bool:
+    requests, _, likely = read_requests(text)
+    return bool(requests or likely)
 
 
 def may_confirm(answer: str) -> bool:

@@ -60,15 +60,15 @@ _OUTCOMES: tuple[_Outcome, ...] = get_args(_Outcome)
 
 @dataclass(slots=True)
 class _Listening:
-    """A page of a session that is listened to, what was done, how many requests may be, and which message waits."""
+    """A page of a session that is listened to, what was done, how many requests may still be, and whether one waits."""
 
     grant: Grant
     place: Place
     session: Session
-    page: Sequence[Message]
     receipts: list[str]
+    page: Sequence[Message] = ()
     left: int = _MAX_REQUESTS
-    forgets_after: int = 0
+    is_waiting: bool = False
 
 
 class SaidForgetting:
@@ -96,41 +96,45 @@ class SaidForgetting:
     ) -> Sequence[str]:
         """Do what messages that a session has just got ask; the ids of the receipts. Those `unheard` may ask.
 
-        Each is done once, whoever else listens to it. Failures are logged, and noted as what a person has to look at;
-        so is what a crash breaks off. That nothing was found for what a message likely asks is noted, for a person to
+        Each is done once, whoever else listens to it. Failures are logged, and noted as what a person has to look at,
+        as is what ends with the server. That nothing was found for what a message likely asks is noted, for a person to
         look for it, or for a language model to judge (`judged`).
         """
         receipts: list[str] = []
-        # What asked to forget what comes next has waited for this.
-        waiting = session.forgets_after if any(message.role == "user" for message in messages) else 0
-        if not unheard and not waiting:
+        # What asked to forget what comes next has waited for a message behind it.
+        is_over = any(message.role == "user" and message.seq > session.forgets_after for message in messages)
+        waiting = session.forgets_after if is_over else 0
+        if not messages or not (unheard or waiting):
             return ()
         try:
-            language = grant.settings.language
-            first = messages[0].seq
-            is_answer = messages[0].role == "assistant" and first in unheard
-            requests_of = await self._requests_of(messages, frozenset(unheard), language)
-            if any(requests_of.values()) or is_answer or waiting:
-                page = await self._page(grant, session, messages)
-                listening = _Listening(grant, place, session, page, receipts)
-                for index, message in enumerate(page):
-                    if message.role != "user":
-                        continue
-                    if message.seq >= first:
-                        await self._do(listening, index, requests_of.get(message.seq, ()), message.seq)
-                    elif message.seq == waiting:
-                        requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
-                        await self._do(listening, index, requests, None)
-                    elif message.seq == first - 1 and is_answer:
-                        requests = await self._asked_by_answer(message.content, messages[0].content, language)
-                        await self._do(listening, index, requests, first)
-                if listening.forgets_after or waiting:
-                    await self._sessions.forget_after(place, session, listening.forgets_after)
-            if unheard:
-                await self._unmet.drop_unheard(place, session.session_key, unheard)
+            await self._listen(_Listening(grant, place, session, receipts), messages, frozenset(unheard), waiting)
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
         return tuple(receipts)
+
+    async def _listen(
+        self, listening: _Listening, messages: Sequence[Message], unheard: Collection[int], waiting: int
+    ) -> None:
+        session, language = listening.session, listening.grant.settings.language
+        requests_of = await self._requests_of(messages, unheard, language)
+        answers = [message for message in messages if message.role == "assistant" and message.seq in unheard]
+        if any(requests_of.values()) or answers or waiting:
+            listening.page = page = await self._page(listening.grant, session, messages)
+            for index, message in enumerate(page):
+                seq = message.seq
+                before = page[index - 1] if index and page[index - 1].role == "user" else None
+                if seq in requests_of:
+                    await self._do(listening, index, requests_of[seq], seq)
+                elif seq == waiting:
+                    requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
+                    await self._do(listening, index, requests, None)
+                elif message in answers and before is not None and before.seq not in requests_of:
+                    requests = await self._asked_by_answer(before.content, message.content, language)
+                    await self._do(listening, index - 1, requests, seq)
+            if waiting and not listening.is_waiting:
+                await self._sessions.forget_after(listening.place, session, 0)
+        heard = [seq for seq in unheard if messages[0].seq <= seq <= messages[-1].seq]
+        await self._unmet.drop_unheard(listening.place, session.session_key, heard)
 
     async def _page(self, grant: Grant, session: Session, messages: Sequence[Message]) -> Sequence[Message]:
         """Messages of a session with those before them."""
@@ -147,25 +151,25 @@ class SaidForgetting:
         """
         if not requests:
             return
-        session, seq = listening.session, listening.page[index].seq
-        key, of = session.session_key, listening.place
-        if unheard is None:
-            await self._sessions.forget_after(of, session, 0)
-            await self._unmet.note(of, key, seq, "for_model" if self._has_language_model else "unmet")
-        elif not await self._unmet.begin(of, key, unheard, seq, for_model=self._has_language_model):
+        place, session, seq = listening.place, listening.session, listening.page[index].seq
+        if not await self._unmet.begin(place, session.session_key, seq, unheard=unheard):
             return
+        if unheard is None:
+            await self._sessions.forget_after(place, session, 0)
         done: list[str] = []
         left = listening.left
         try:
-            outcome = await self._forget(listening.grant, of, requests[:left], listening.page, index, done)
+            outcome = await self._forget(listening.grant, place, requests[:left], listening.page, index, done)
         except ReverieError as error:
             log.warning("said_forgetting_failed", code=error.code)
             outcome = "unmet"
         outcome = "unmet" if len(requests) > left else outcome
         listening.left -= len(requests[:left])
         listening.receipts += done
-        listening.forgets_after = seq if outcome == "waits" else listening.forgets_after
-        await self._unmet.note(of, key, seq, outcome if outcome in ("unmet", "for_model") else "done")
+        if outcome == "waits":
+            listening.is_waiting = True
+            await self._sessions.forget_after(place, session, seq)
+        await self._unmet.end(place, session.session_key, seq, outcome if outcome in ("unmet", "for_model") else "done")
 
     async def _forget(
         self,

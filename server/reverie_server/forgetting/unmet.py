@@ -57,32 +57,31 @@ class UnmetRequests:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, place: Place, session_key: int, seq: int, standing: Standing) -> None:
-        """Note that nothing was found for what a message asks, or that it is done.
+    async def begin(self, place: Place, session_key: int, seq: int, *, unheard: int | None) -> bool:
+        """Note that what the message `seq` asks is being done: until `end` it stands on the list, for a person.
 
-        A message that is gone meanwhile is not noted.
-        """
-        async with self._database.tenant(place.tenant_id) as connection:
-            if await own_slices(connection, place):
-                params = {"tenant_id": place.tenant_id, "session_key": session_key, "seq": seq}
-                if standing == "done":
-                    await connection.execute(SQL["drop"], params)
-                else:
-                    await connection.execute(SQL["add"], {**params, "for_model": standing == "for_model"})
-
-    async def begin(self, place: Place, session_key: int, unheard: int, seq: int, *, for_model: bool) -> bool:
-        """Turn the note that the message `unheard` waits for being heard into one that what `seq` asks is unmet.
-
-        False where there is no such note: somebody else has begun, or the message is gone.
+        Turns the note that the message `unheard` waits for being heard into that. False where there is none: somebody
+        else has begun, or the message is gone.
         """
         async with self._database.tenant(place.tenant_id) as connection:
             if not await own_slices(connection, place):
                 return False
-            params = {"tenant_id": place.tenant_id, "session_key": session_key, "seqs": [unheard]}
-            if not await (await connection.execute(SQL["drop_unheard"], params)).fetchall():
-                return False
-            await connection.execute(SQL["add"], {**params, "seq": seq, "for_model": for_model})
+            params = {"tenant_id": place.tenant_id, "session_key": session_key, "seqs": [unheard], "seq": seq}
+            if unheard is not None:
+                dropped = await (await connection.execute(SQL["drop_unheard"], params)).fetchall()
+                if not dropped:
+                    return False
+            await connection.execute(SQL["begin"], params)
             return True
+
+    async def end(self, place: Place, session_key: int, seq: int, standing: Standing) -> None:
+        """Note what is left of what a message asks that was begun: nothing, or who has to look for it."""
+        async with self._database.tenant(place.tenant_id) as connection:
+            if await own_slices(connection, place):
+                params = {"tenant_id": place.tenant_id, "session_key": session_key, "seq": seq}
+                await connection.execute(SQL["drop"], params)
+                if standing != "done":
+                    await connection.execute(SQL["add"], {**params, "for_model": standing == "for_model"})
 
     async def drop_unheard(self, place: Place, session_key: int, seqs: Sequence[int]) -> None:
         """Drop the notes that messages wait for being heard: they were, and ask for nothing."""
@@ -93,7 +92,12 @@ class UnmetRequests:
 
     async def give_up_hearing(self, place: Place, before: datetime, *, for_model: bool) -> None:
         """Put on the list what has waited since a time before that for being heard: whoever listened has ended."""
-        await self._of_place("give_up_hearing", place, {"before": before, "for_model": for_model})
+        async with self._database.tenant(place.tenant_id) as connection:
+            if not (slice_ids := await own_slices(connection, place)):
+                return
+            params = {"tenant_id": place.tenant_id, "slice_ids": slice_ids, "before": before, "for_model": for_model}
+            for statement in ("add_confirmed", "drop_answers", "give_up_hearing"):
+                await connection.execute(SQL[statement], params)
 
     async def not_judged(self, place: Place, limit: int) -> list[UnjudgedRequest]:
         """The requests of a place of which no model has been asked what they mean, the oldest first."""

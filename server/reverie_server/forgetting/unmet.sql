@@ -2,18 +2,39 @@
 INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at, for_model)
 SELECT m.tenant_id, m.slice_id, m.session_key, m.seq, m.at, %(for_model)s FROM messages m
 WHERE m.tenant_id = %(tenant_id)s AND m.session_key = %(session_key)s AND m.seq = %(seq)s
-ON CONFLICT (tenant_id, session_key, seq) DO UPDATE
-SET for_model = unmet_requests.for_model AND excluded.for_model
 RETURNING request_id;
 
 -- drop: what a message asks is done
 DELETE FROM unmet_requests
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = %(seq)s;
 
+-- begin: what a message asks is being done: it stands on the list until that has ended, and no model is asked
+INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at, judged_at)
+SELECT m.tenant_id, m.slice_id, m.session_key, m.seq, m.at, clock_timestamp() FROM messages m
+WHERE m.tenant_id = %(tenant_id)s AND m.session_key = %(session_key)s AND m.seq = %(seq)s
+ON CONFLICT (tenant_id, session_key, seq) DO UPDATE
+SET unheard_since = NULL, for_model = false, judged_at = excluded.judged_at
+RETURNING request_id;
+
 -- drop_unheard: messages no longer wait for being heard
 DELETE FROM unmet_requests
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s AND seq = ANY(%(seqs)s::int[]) AND unheard_since IS NOT NULL
 RETURNING seq;
+
+-- add_confirmed: what answers confirmed that have waited too long for being heard, by the messages before them
+INSERT INTO unmet_requests (tenant_id, slice_id, session_key, seq, asked_at, for_model)
+SELECT m.tenant_id, m.slice_id, m.session_key, m.seq, m.at, %(for_model)s
+FROM unmet_requests r
+JOIN messages a ON a.tenant_id = r.tenant_id AND a.session_key = r.session_key AND a.seq = r.seq AND a.role = 'assistant'
+JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq - 1 AND m.role = 'user'
+WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.unheard_since < %(before)s
+ON CONFLICT (tenant_id, session_key, seq) DO NOTHING
+RETURNING request_id;
+
+-- drop_answers: the answers that have waited too long
+DELETE FROM unmet_requests r USING messages m
+WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s) AND r.unheard_since < %(before)s
+  AND m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq AND m.role = 'assistant';
 
 -- give_up_hearing: what has waited too long for being heard is on the list
 UPDATE unmet_requests SET unheard_since = NULL, for_model = %(for_model)s

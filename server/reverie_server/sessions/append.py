@@ -58,19 +58,19 @@ class _Seen:
     tombstones: object = None
 
     @property
-    def basis(self) -> tuple[frozenset[str], object]:
-        """The state that decides which messages are new."""
-        return self.known, self.tombstones
+    def basis(self) -> tuple[frozenset[str], object, int]:
+        """The state that decides which messages are new, and which of them may ask to forget something."""
+        return self.known, self.tombstones, self.waiting.seq if self.waiting is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """New messages, in order and not yet numbered, with their passages, for a session as it was seen.
 
-    `asking` are the places of those that may ask to forget something.
+    `asking` are the indexes of those that may ask to forget something.
     """
 
-    basis: tuple[frozenset[str], object]
+    basis: tuple[frozenset[str], object, int]
     messages: Sequence[Message]
     asking: Sequence[int]
     passages: Sequence[Sequence[Passage]]
@@ -120,8 +120,8 @@ class _Recording:
             "ats": [message.at for message in messages],
             "count": len(messages),
             "tokens": sum(message.tokens for message in messages),
-            "unheard": [seqs[place] for place in self.prepared.asking],
-            "unheard_ats": [messages[place].at for place in self.prepared.asking],
+            "unheard": [seqs[index] for index in self.prepared.asking],
+            "unheard_ats": [messages[index].at for index in self.prepared.asking],
         }
         await connection.execute(SQL["add_messages"], params)
         if self.prepared.asking:
@@ -158,8 +158,9 @@ class _Recording:
 class Recorder:
     """Adds messages to sessions. `log_failures` counts what could not be written to a daily log.
 
-    `may_ask` gives the places, among messages that are added, of those that may ask to forget something: that they wait
-    for being heard is noted with them, so that no crash loses what they ask.
+    `may_ask` gives the indexes, among messages that are added, of those that may ask to forget something, the user's
+    message before them, if it has no answer yet, given: that they wait for being heard is noted with them, so that no
+    crash loses what they ask.
     """
 
     def __init__(
@@ -177,7 +178,7 @@ class Recorder:
         self._count = count
         self._max_file_bytes = max_file_bytes
         self._turns: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
-        self.may_ask: Callable[[Sequence[Message]], Sequence[int]] = lambda _: ()
+        self.may_ask: Callable[[Sequence[Message], Message | None], Sequence[int]] = lambda *_: ()
         self.log_failures = 0
 
     async def append(
@@ -220,7 +221,7 @@ class Recorder:
             assert recording.outcome is not None
             first = recording.outcome.last_seq - len(prepared.messages) + 1
             stored = [replace(message, seq=seq) for seq, message in enumerate(prepared.messages, first)]
-            unheard = [*seen.unheard, *(first + place for place in prepared.asking)]
+            unheard = [*seen.unheard, *(first + index for index in prepared.asking)]
             return Appended(recording.outcome, stored, recording.is_new, unheard=unheard), seen.place
 
         async with self._turns.setdefault(seen.place, asyncio.Lock()):
@@ -256,7 +257,7 @@ class Recorder:
         passages = await asyncio.to_thread(chunk_messages, grant.settings, new)
         check_passages(passages)
         ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
-        asking = await asyncio.to_thread(self.may_ask, new)
+        asking = await asyncio.to_thread(self.may_ask, new, seen.waiting)
         return _Prepared(seen.basis, new, asking, passages, ready.model_id if ready else None)
 
     def _weighed(self, messages: Sequence[NewMessage], now: datetime) -> list[Message]:

@@ -42,10 +42,10 @@ from reverie_server.sessions.model import Appended, Message, NewCompaction, NewM
 from reverie_server.sessions.validate import MAX_METADATA_BYTES, check_json
 
 SQL = Queries(__file__)
-# Does what those of some messages ask memory to forget that have these numbers, and gives the ids of the receipts.
+# Does what some messages, those with these numbers, ask memory to forget, and gives the ids of the receipts.
 AfterSaid = Callable[[Grant, Place, Session, Sequence[Message], Sequence[int]], Awaitable[Sequence[str]]]
-# Of messages that an append finds stored and unheard, so many are read.
-_MAX_HEARD_AGAIN = 1000
+# How far back an append looks for messages that it finds stored and unheard.
+_MAX_HEARD_AGAIN = 200
 
 
 async def mark_compacted(connection: Connection, tenant_id: str, session: Session, compaction: NewCompaction) -> None:
@@ -100,11 +100,12 @@ async def _nothing_more(*_: object) -> None:
 class Sessions:
     """The conversations of agents. What names a session by its id raises ValidationFailed for one that none may have.
 
-    `after_append` is called after each append that stored something, with the session as it then is and the place of
-    its slice; it returns at once and raises nothing. `after_said` does what the messages ask memory to forget before
-    the append returns, and gives the ids of the receipts; it raises nothing. `before_extraction` decides what is left
-    of that, before anything is made of a place's sessions. `on_delete` removes what was made of a session that is
-    deleted, by its key, in that transaction; `on_empty` what its messages state, where it is deleted or emptied.
+    `after_append` is called after each append that stored something, or that found messages unheard, with the session
+    as it then is and the place of its slice; it returns at once and raises nothing. `after_said` does what the messages
+    ask memory to forget before the append returns, and gives the ids of the receipts; it raises nothing.
+    `before_extraction` decides what is left of that, before anything is made of a place's sessions. `on_delete` removes
+    what was made of a session that is deleted, by its key, in that transaction; `on_empty` what its messages state,
+    where it is deleted or emptied.
     `forgotten_log`, where there is one, learns of both.
     """
 
@@ -177,7 +178,7 @@ class Sessions:
         try:
             if unheard and (not said or unheard[0] < said[0].seq):
                 # The server ended between storing and hearing them, and the caller has sent them again.
-                after = unheard[0] - 1
+                after = max(unheard[0] - 1, session.last_seq - _MAX_HEARD_AGAIN)
                 said = await self.messages(grant.principal, session, after=after, limit=_MAX_HEARD_AGAIN)
             forgotten = await self.after_said(grant, session_place, session, said, unheard)
             return replace(appended, forgotten=forgotten)
