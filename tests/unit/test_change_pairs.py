@@ -243,6 +243,8 @@ def test_what_is_of_a_kind_ends_by_a_value_of_that_kind(old: OpenFact, sentence:
     [
         ("The doctor said no more coffee, so it's peppermint tea for me these days.", "english", True),
         ("I would love to move to Lisbon one day.", "english", False),
+        ("If we move to Leeds in May, my commute is much longer.", "english", False),
+        ("如果我换工作，我就搬到上海住了", "chinese", False),
         ("El nuevo encargado se llama Bruno Lanz, podría ser mi hijo.", "spanish", True),
         ("Ich würde gern nach Bonn ziehen.", "german", False),
         ("搬好了，現在窩在花蓮市，陽台看得到一小條海，大概一公分", "chinese", True),

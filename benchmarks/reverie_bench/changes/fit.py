@@ -54,7 +54,7 @@ _RIDGE = 0.3
 # The strength of the prior, as the scale of what is fitted: `logistic.fit` has one ridge for all slopes.
 _OF_WORDS, _OTHER, _ASPECTS, _DIRECTIONS = 0.03, 0.055, 0.3, 0.11
 # The inverse strength of the prior of the model of aspects.
-_ASPECTS_LOOSE = 5.0
+_INVERSE_RIDGE = 5.0
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
 _NEAREST, _FOLDS = 10, 6
@@ -202,7 +202,7 @@ def _fit_aspects(sentences: Sequence[AspectSentence], vectors: Vectors) -> None:
 
 
 def _aspects_of(rows: Floats, names: NDArray[np.str_]) -> LogisticRegression:
-    return LogisticRegression(C=_ASPECTS_LOOSE, max_iter=800).fit(rows, names)
+    return LogisticRegression(C=_INVERSE_RIDGE, max_iter=800).fit(rows, names)
 
 
 def _columns(rows: Sequence[Row], vectors: Vectors, of_kinds: Mapping[tuple[str, str], float]) -> Floats:

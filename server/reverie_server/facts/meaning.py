@@ -134,20 +134,19 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
         readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     if paired is not None and model is not None:
         await _add_overtaken(given, found, paired, opened, readings, replaced)
-        taken = {each.key for each in replaced}
-        outlived = await _outlived(database, given, model, embedded)
-        outlived = [each for each in outlived if each.key not in taken]
-        readings += [each.reading(each.as_fact_about(each.sentence)) for each in outlived]
-        replaced += outlived
+        readings += await _outlived(database, given, readings, model, embedded)
     return ByMeaning(readings, replaced)
 
 
-async def _outlived(database: Database, given: Round, model: PairModel, embedded: SentenceVectors) -> list[Unread]:
+async def _outlived(
+    database: Database, given: Round, readings: Sequence[Reading], model: PairModel, embedded: SentenceVectors
+) -> list[Reading]:
     try:
-        return await outlived_statements(database, given, model, embedded)
+        outlived = await outlived_statements(database, given, readings, model, embedded)
     except (EmbedderUnavailable, EmbeddingRejected) as error:
         log.warning("old_talk_not_judged", detail=str(error))
         return []
+    return outlived.readings() if outlived is not None else []
 
 
 async def _add_overtaken(

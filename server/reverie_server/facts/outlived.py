@@ -6,17 +6,21 @@ allergic to nuts") is none of them: a model of sentences says what ends one day.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.embed.protocol import Vector
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
+from reverie_server.facts.model import Reading
 from reverie_server.facts.paired import SentenceVectors
 from reverie_server.facts.settle import SILENCE, silent_since
-from reverie_server.facts.unread import Round, Unread, statements_of
+from reverie_server.facts.unread import MAX_BYTES, Round, Unread, statements_of
 from reverie_server.heuristics.changes.change_pairs import PairModel
 from reverie_server.heuristics.changes.paired_changes import can_change
 
@@ -25,60 +29,69 @@ SQL = Queries(__file__)
 # own lives; of 500 statements in any talk that hold and are worth keeping 115, most of them homes, jobs and plans.
 _ENDS_ONE_DAY = -1.0
 _OF_MESSAGE = ("seq", "role", "content", "at", "tokens", "message_id", "extra")
-# Of one round.
-_MAX_STATEMENTS = 400
+# How many statements of one round are judged, those that were said last.
+_MAX_STATEMENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outlived:
+    """Statements that ended when the talk fell silent, `silent_from`."""
+
+    silent_from: datetime
+    statements: Sequence[Unread]
+
+    def readings(self) -> list[Reading]:
+        """Them as facts that were read, with their end: later imports that fill the silence do not take it back."""
+        found = [each.reading(each.as_fact_about(each.sentence)) for each in self.statements]
+        ends = [replace(each.stated, valid_to=max(each.stated.valid_from, self.silent_from)) for each in found]
+        return [replace(each, stated=stated) for each, stated in zip(found, ends, strict=True)]
 
 
 async def outlived_statements(
-    database: Database, given: Round, model: PairModel, vectors: SentenceVectors
-) -> list[Unread]:
-    """The statements of a round that are outlived and that no fact says; the newest of too many.
+    database: Database, given: Round, others: Iterable[Reading], model: PairModel, vectors: SentenceVectors
+) -> Outlived | None:
+    """The statements of a round that are outlived and that no fact says, nor one of the `others` that were read in it.
 
-    Raises EmbedderUnavailable, and EmbeddingRejected.
+    None where no old talk is among it. Raises EmbedderUnavailable, and EmbeddingRejected.
     """
-    rows = await _old_messages(database, given)
-    if not rows:
-        return []
-    chars = sum(len(row["content"]) for row in rows)
-    found = await isolated(statements_of, rows, given.language, chars=chars)
-    told = {
-        reading.stated.sentence
-        for of_one in given.readings
-        for reading in of_one
-        if can_change(reading.stated.predicate)
-    }
-    found = [each for each in found if each.sentence not in told][-_MAX_STATEMENTS:]
-    meant = await vectors.of([each.sentence for each in found])
-    judge = partial(_ending, [each.sentence for each in found], meant, model)
-    ending = await isolated(judge, chars=0)
-    return [found[at] for at in ending]
+    old = await _old_messages(database, given)
+    if old is None:
+        return None
+    silent_from, rows = old
+    statements = await isolated(statements_of, rows, given.language, chars=sum(len(row["content"]) for row in rows))
+    readings = [*others, *(reading for of_one in given.readings for reading in of_one)]
+    read = {reading.stated.sentence for reading in readings if can_change(reading.stated.predicate)}
+    statements = [each for each in statements if each.sentence not in read]
+    statements = sorted(statements, key=lambda each: each.message.at)[-_MAX_STATEMENTS:]
+    sentences = [each.sentence for each in statements]
+    judge = partial(_ending, sentences, await vectors.of(sentences), model)
+    return Outlived(silent_from, [statements[index] for index in await isolated(judge, chars=0)])
 
 
-def _ending(sentences: list[str], vectors: list[Any], model: PairModel) -> list[int]:
+def _ending(sentences: Sequence[str], vectors: Sequence[Vector], model: PairModel) -> list[int]:
     pairs = zip(sentences, vectors, strict=True)
-    return [at for at, (text, vector) in enumerate(pairs) if model.endable(text, vector) >= _ENDS_ONE_DAY]
+    return [index for index, (text, vector) in enumerate(pairs) if model.endable(text, vector) >= _ENDS_ONE_DAY]
 
 
-async def _old_messages(database: Database, given: Round) -> list[Mapping[str, Any]]:
-    """The users' messages of a round that are of before the last long silence, and that were imported after it."""
+async def _old_messages(database: Database, given: Round) -> tuple[datetime, Sequence[Mapping[str, Any]]] | None:
+    """When the last long silence began, and users' messages of a round that are of before it, imported after it."""
     keys = [session.session_key for session in given.sessions if session.messages]
     if not keys:
-        return []
+        return None
     async with database.tenant(given.place.tenant_id) as connection:
-        slice_ids = await own_slices(connection, given.place)
-        tenant_id, slice_id = given.place.tenant_id, slice_ids[0]
-        silent_from = await silent_since(connection, tenant_id, slice_id)
+        tenant_id, slice_ids = given.place.tenant_id, (await own_slices(connection, given.place))[:1]
+        silent_from = await silent_since(connection, tenant_id, slice_ids[0]) if slice_ids else None
         if silent_from is None:
-            return []
+            return None
         params = {
             "tenant_id": tenant_id,
-            "slice_id": slice_id,
+            "slice_id": slice_ids[0],
             "session_keys": keys,
             "latest": silent_from + SILENCE,
         }
         rows = await (await connection.execute(SQL["made_after"], params)).fetchall()
-    imported: Collection[int] = {row["session_key"] for row in rows}
-    return [
+    imported = {row["session_key"] for row in rows}
+    messages = [
         {
             **{name: getattr(message, name) for name in _OF_MESSAGE},
             "session_key": session.session_key,
@@ -89,4 +102,6 @@ async def _old_messages(database: Database, given: Round) -> list[Mapping[str, A
         if session.session_key in imported
         for message in session.messages
         if message.role == "user" and message.at <= silent_from and message.seq not in session.of_cron
+        if len(message.content.encode()) <= MAX_BYTES
     ]
+    return (silent_from, messages) if messages else None

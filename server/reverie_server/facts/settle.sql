@@ -31,8 +31,9 @@ CROSS JOIN LATERAL (
                      'operation', o.operation, 'of_fact_id', o.of_fact_id) ORDER BY o.said_at, o.source_id) AS times,
            max(o.said_at) AS last_said_at, bool_or(n.created_at - o.said_at >= %(silence)s) AS is_imported
     FROM fact_sources o
+    -- With a null in place of the time the planner would drop the join, and Citus refuses what is left.
     LEFT JOIN sessions n ON n.tenant_id = o.tenant_id
-        AND n.session_key = CASE WHEN o.said_at <= %(silent_from)s::timestamptz THEN o.session_key END
+        AND n.session_key = CASE WHEN o.said_at <= coalesce(%(silent_from)s::timestamptz, '-infinity') THEN o.session_key END
     WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id
 ) s
 LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id

@@ -151,14 +151,15 @@ class SearchResult:
 
     @property
     def valid_to(self) -> datetime | None:
-        """Until when what the passage says held, whether or not anything replaced it; None where it holds."""
+        """Until when the first of its sentences that ended held, whether or not anything replaced it; None for none."""
         return self._ended.valid_to if self._ended is not None else None
 
     @property
     def _ended(self) -> Superseded | None:
-        """What does not hold any more: of several the first that something replaced."""
-        facts = list(self.superseded.values())
-        return next((fact for fact in facts if fact.superseded_by is not None), facts[0] if facts else None)
+        """What does not hold any more: of several the first that something replaced, else the first of a known day."""
+        facts = self.superseded.values()
+        replaced = next((fact for fact in facts if fact.superseded_by is not None), None)
+        return replaced or next((fact for fact in facts if fact.valid_to is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

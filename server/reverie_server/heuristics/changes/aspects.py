@@ -34,7 +34,7 @@ class AspectModel:
         """How likely a sentence is of each aspect, in the order of the names, without how likely it is of none."""
         scores = self.directions @ vector + self.offsets
         likely = np.exp(scores - scores.max())
-        return np.asarray((likely / likely.sum())[[name != NO_ASPECT for name in self.names]], np.float32)
+        return np.asarray(np.delete(likely / likely.sum(), self.names.index(NO_ASPECT)), np.float32)
 
 
 def same_aspect(one: Vector, other: Vector) -> float:

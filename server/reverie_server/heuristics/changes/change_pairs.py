@@ -207,10 +207,10 @@ def _has_part(word: str, part: str) -> bool:
 
 
 def pair_features(
-    of_words: list[float], near: Near, ends: float, endable: float, new: Vector, old: Vector
+    of_words: list[float], near: Near, ends: float, endable: float, new_shares: Vector, old_shares: Vector
 ) -> NDArray[np.float32]:
-    """The features of a pair, in the order of FEATURES; `ends` is of the new sentence, `endable` of the old one, `new`
-    and `old` are their shares of aspects (`AspectModel.shares`)."""
+    """The features of a pair, in the order of FEATURES; `ends` is of the new sentence, `endable` of the old one. The
+    shares are those of `AspectModel.shares`."""
     is_nearest = near.rank == 0
     seen = [
         *of_words,
@@ -225,9 +225,9 @@ def pair_features(
         ends * is_nearest,
         ends * endable / 4,
         max(ends, 0.0) * near.nearness,
-        3 * same_aspect(new, old),
-        new.sum(),
-        old.sum(),
+        3 * same_aspect(new_shares, old_shares),
+        new_shares.sum(),
+        old_shares.sum(),
     ]
     return np.array(seen, np.float32)
 

@@ -105,6 +105,9 @@ _LIVES = re.compile(
     r"|viv(?:o|imos|iré|iremos)|(?:me|nos) (?:he |hemos )?mud\w+)(?!\w)|搬家|搬到|搬去|住在"
 )
 _WORKS = frozenset({"works_at", "works_in", "works_as"})
+_CONDITION = re.compile(
+    r"(?:and |but |und |aber |y |pero )?(?:if|unless|wenn|falls|sofern|si(?!,))(?!\w)|(?:如果|要是|假如|万一|若是|除非)"
+)
 # What goes on as before.
 _STILL = re.compile(
     r"(?<!\w)(?:still|as before|unchanged|immer noch|noch immer|nach wie vor|weiterhin|wie bisher|unverändert"
@@ -235,7 +238,12 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
     phrases = all_phrases()[cues.language]
     if phrases["fiction"].search(aligned(sentence)):
         return False
-    return may_be_doubtful or any(phrases["drop"].search(aligned(part)) is None for part in units_of(sentence))
+    if may_be_doubtful:
+        return True
+    parts = [aligned(part) for part in units_of(sentence)]
+    # What depends on something is none of it: "If we move to Leeds in May, my commute is much longer".
+    is_conditional = any(_CONDITION.match(part) for part in parts)
+    return not is_conditional and any(phrases["drop"].search(part) is None for part in parts)
 
 
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
