@@ -267,3 +267,16 @@ async def test_what_waits_for_the_next_message_waits_while_messages_are_sent_aga
     text = await kept(wren)
     assert "4471" not in text
     assert "500 euros" not in text
+
+
+async def test_what_an_answer_that_nobody_heard_confirms_waits_for_a_person_by_the_message_before_it(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (("user", "My PIN is 4471."), ("user", "That one had better evaporate."))
+    await send(wren, client, *asked)
+    with monkeypatch.context() as patched:
+        patched.setattr(said.SaidForgetting, "_asked_by_answer", ends)
+        await is_refused(wren, client, *asked, ("assistant", "I have forgotten it."))
+    monkeypatch.setattr(judged, "_HEARS_WITHIN", timedelta())
+    await runtime.consolidation.stages["extraction"].run(Work("extraction", "default", "wren", ME))
+    assert await unmet(wren) == ["m1"]

@@ -94,6 +94,8 @@ PAIRS = [
     ("Zum Nähen nehme ich die alte Singer von der Oma.", "Die Singer ist im Müll, ich nähe jetzt mit einer Pfaff."),
     ("Coso todo en una Singer vieja de la abuela.", "La Singer acabó en la basura, ahora coso con una Pfaff."),
     ("我做衣服用的是奶奶那台老胜家缝纫机。", "老胜家缝纫机扔了，现在做衣服换成重机牌了。"),
+    # As near as what is said again, and no word of change.
+    ("Rory has two naps, at half nine and at one.", "Rory's down to a single sleep, from twelve till two."),
 ]
 
 

@@ -23,12 +23,12 @@ from reverie_server.facts.due import DueSession
 from reverie_server.facts.known_people import known_at
 from reverie_server.facts.model import Reading
 from reverie_server.facts.near_statements import said_before
-from reverie_server.facts.outlived import outlived_statements
+from reverie_server.facts.outlived import outlived_facts
 from reverie_server.facts.paired import PairedChanges, SentenceVectors
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.settle import passage_of
 from reverie_server.facts.unread import Round, Unread, as_open, unread_statements
-from reverie_server.heuristics.changes.change_pairs import PairModel, pair_models
+from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.changes.change_sentences import (
     BY_MEANING,
     GUESSED,
@@ -132,21 +132,20 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
             readings.append(old[0].reading(old[1]))
         keys = keys_of(stated, message.content)
         readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
-    if paired is not None and model is not None:
+    if paired is not None:
         await _add_overtaken(given, found, paired, opened, readings, replaced)
-        readings += await _outlived(database, given, readings, model, embedded)
+        readings += await _outlived(database, given, readings, paired)
     return ByMeaning(readings, replaced)
 
 
 async def _outlived(
-    database: Database, given: Round, readings: Sequence[Reading], model: PairModel, embedded: SentenceVectors
+    database: Database, given: Round, readings: Sequence[Reading], paired: PairedChanges
 ) -> list[Reading]:
     try:
-        outlived = await outlived_statements(database, given, readings, model, embedded)
+        return await outlived_facts(database, given, readings, paired)
     except (EmbedderUnavailable, EmbeddingRejected) as error:
         log.warning("old_talk_not_judged", detail=str(error))
         return []
-    return outlived.readings() if outlived is not None else []
 
 
 async def _add_overtaken(

@@ -7,7 +7,7 @@ allergic to nuts") is none of them: a model of sentences says what ends one day.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from reverie_indexer.embed.protocol import Vector
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_server.facts.model import Reading
-from reverie_server.facts.paired import SentenceVectors
+from reverie_server.facts.paired import PairedChanges
 from reverie_server.facts.settle import SILENCE, silent_since
 from reverie_server.facts.unread import MAX_BYTES, Round, Unread, statements_of
 from reverie_server.heuristics.changes.change_pairs import PairModel
@@ -33,30 +33,17 @@ _OF_MESSAGE = ("seq", "role", "content", "at", "tokens", "message_id", "extra")
 _MAX_STATEMENTS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Outlived:
-    """Statements that ended when the talk fell silent, `silent_from`."""
+async def outlived_facts(
+    database: Database, given: Round, others: Iterable[Reading], paired: PairedChanges
+) -> list[Reading]:
+    """The statements of a round that are outlived as facts, unless one of these is read, or among the `others`.
 
-    silent_from: datetime
-    statements: Sequence[Unread]
-
-    def readings(self) -> list[Reading]:
-        """Them as facts that were read, with their end: later imports that fill the silence do not take it back."""
-        found = [each.reading(each.as_fact_about(each.sentence)) for each in self.statements]
-        ends = [replace(each.stated, valid_to=max(each.stated.valid_from, self.silent_from)) for each in found]
-        return [replace(each, stated=stated) for each, stated in zip(found, ends, strict=True)]
-
-
-async def outlived_statements(
-    database: Database, given: Round, others: Iterable[Reading], model: PairModel, vectors: SentenceVectors
-) -> Outlived | None:
-    """The statements of a round that are outlived and that no fact says, nor one of the `others` that were read in it.
-
-    None where no old talk is among it. Raises EmbedderUnavailable, and EmbeddingRejected.
+    Each has its end: later imports that fill the silence do not take it back. Raises EmbedderUnavailable, and
+    EmbeddingRejected.
     """
     old = await _old_messages(database, given)
     if old is None:
-        return None
+        return []
     silent_from, rows = old
     statements = await isolated(statements_of, rows, given.language, chars=sum(len(row["content"]) for row in rows))
     readings = [*others, *(reading for of_one in given.readings for reading in of_one)]
@@ -64,8 +51,13 @@ async def outlived_statements(
     statements = [each for each in statements if each.sentence not in read]
     statements = sorted(statements, key=lambda each: each.message.at)[-_MAX_STATEMENTS:]
     sentences = [each.sentence for each in statements]
-    judge = partial(_ending, sentences, await vectors.of(sentences), model)
-    return Outlived(silent_from, [statements[index] for index in await isolated(judge, chars=0)])
+    judge = partial(_ending, sentences, await paired.vectors.of(sentences), paired.model)
+    return [_until(statements[index], silent_from) for index in await isolated(judge, chars=0)]
+
+
+def _until(statement: Unread, end: datetime) -> Reading:
+    reading = statement.reading(statement.as_fact_about(statement.sentence))
+    return replace(reading, stated=replace(reading.stated, valid_to=max(reading.stated.valid_from, end)))
 
 
 def _ending(sentences: Sequence[str], vectors: Sequence[Vector], model: PairModel) -> list[int]:

@@ -26,9 +26,10 @@ def may_ask(messages: Sequence[Message], before: Message | None) -> list[int]:
             if text not in read:
                 read[text] = _may_ask(text)
             is_asking = read[text]
+        elif index == 0 and message.role == "assistant" and before is not None:
+            is_asking = may_confirm(text) and _may_ask(before.content)
         else:
-            is_answer = index == 0 and message.role == "assistant" and before is not None
-            is_asking = is_answer and before is not None and may_confirm(text) and _may_ask(before.content)
+            is_asking = False
         if is_asking:
             found.append(index)
     return found

@@ -117,7 +117,7 @@ class SaidForgetting:
     ) -> None:
         session, language = listening.session, listening.grant.settings.language
         requests_of = await self._requests_of(messages, unheard, language)
-        answers = [message for message in messages if message.role == "assistant" and message.seq in unheard]
+        answers = {message.seq for message in messages if message.role == "assistant" and message.seq in unheard}
         if any(requests_of.values()) or answers or waiting:
             listening.page = page = await self._page(listening.grant, session, messages)
             for index, message in enumerate(page):
@@ -128,7 +128,7 @@ class SaidForgetting:
                 elif seq == waiting:
                     requests = [each for each in await self._asked_before(page, index, language) if _waits(each)]
                     await self._do(listening, index, requests, None)
-                elif message in answers and before is not None and before.seq not in requests_of:
+                elif seq in answers and before is not None and before.seq not in requests_of:
                     requests = await self._asked_by_answer(before.content, message.content, language)
                     await self._do(listening, index - 1, requests, seq)
             if waiting and not listening.is_waiting:

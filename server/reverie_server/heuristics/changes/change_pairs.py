@@ -170,7 +170,8 @@ def word_features(old: str, new: str, language: str, similarity: float) -> list[
     is_other = is_other_value(values, old_values, tells=tells)
     has_both = not values.is_empty and not old_values.is_empty
     names = values.names | old_values.names
-    both = content_terms(old) & content_terms(new)
+    terms, old_terms = content_terms(new), content_terms(old)
+    both = old_terms & terms
     shared = len(both - names)
     return [
         4 * similarity,
@@ -186,7 +187,7 @@ def word_features(old: str, new: str, language: str, similarity: float) -> list[
         bool(both & names),
         2 * similarity * tells,
         2 * similarity * over,
-        min(_shared_parts(content_terms(new), content_terms(old)), 2) / 2 if language == "german" else 0.0,
+        min(_shared_parts(terms, old_terms), 2) / 2 if language == "german" else 0.0,
     ]
 
 
