@@ -144,7 +144,8 @@ def _tokenizer(model: Path, directory: Path) -> Path:
     """A directory that transformers can load the tokenizer from: it wants to be told of which class it is."""
     home = directory / "tokenizer"
     home.mkdir(exist_ok=True)
-    (home / "tokenizer.json").write_bytes((model / "tokenizer.json").read_bytes())
+    [tokenizer] = model.glob("*/tokenizer.json")
+    (home / "tokenizer.json").write_bytes(tokenizer.read_bytes())
     described = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}
     (home / "tokenizer_config.json").write_text(json.dumps(described))
     return home
