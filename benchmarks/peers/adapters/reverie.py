@@ -27,7 +27,7 @@ _START_SECONDS = 120
 _ANSWER_SECONDS = 120
 _IDLE_SECONDS = 3
 _LINES = "lines.json"
-_NO_ITEM = ""  # a passage of a seed file, or a heading alone
+_NO_ITEM = ""  # a passage of a seed file, a heading alone, or a fact
 
 
 class Reverie(Adapter):
@@ -35,7 +35,8 @@ class Reverie(Adapter):
 
     notes = (
         "HTTP server in a process of its own; the others are libraries in the client's process unless noted",
-        "a passage of several items counts as all of them, in order; its seed files take places in the list",
+        "a passage of several items counts as all of them, in order; its seed files, and facts of lines that are not "
+        "among the results themselves, take places in the list",
     )
 
     def open(self, opening: Opening) -> str:
@@ -58,13 +59,16 @@ class Reverie(Adapter):
         answer = self._call("POST", "/memory/search", request, missing={"results": []})
         ids: list[str] = []
         for hit in answer["results"]:
-            touched = self._items(hit) if hit["scope"] == "personal" else [_NO_ITEM]
+            touched = self._items(user, hit) if hit["scope"] == "personal" else [_NO_ITEM]
             ids += [item for item in touched if item == _NO_ITEM or item not in ids]
         return ids[:k]
 
-    def _items(self, hit: Mapping[str, Any]) -> list[str]:
+    def _items(self, user: str, hit: Mapping[str, Any]) -> list[str]:
         """Whose and which items a passage holds, by the owner that the server names: a leak must show as one."""
-        lines = self._lines.get(hit["owner_key"].removeprefix("user:"), {}).get(hit["path"])
+        owned = self._lines.get(hit["owner_key"].removeprefix("user:"), {})
+        if hit["tier"] == "fact" and owned is self._lines.get(user):
+            return [_NO_ITEM]
+        lines = owned.get(hit["path"])
         if lines is None:
             return [f"{hit['owner_key']} {hit['path']}"]
         touched = [lines[str(line)] for line in range(hit["start_line"], hit["end_line"] + 1) if str(line) in lines]
