@@ -17,6 +17,7 @@ import pytest
 from tests.facts import read_facts, reading, rows
 from tests.talks import ADA, Talk
 
+from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.errors import NotFound
 from reverie_indexer.pipeline import Pipeline
 from reverie_server.access.keys import OPERATOR
@@ -24,7 +25,12 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.expand import ExpandedPassage
 from reverie_server.facts.view import FactFilter
+from reverie_server.files.files import Write
 from reverie_server.forgettable import Selection
+from reverie_server.jobs.model import lines_source, message_source
+from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.provenance.line_identity import Derived
+from reverie_server.provenance.record import record
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for
 from reverie_server.sessions.model import NewMessage
@@ -81,6 +87,51 @@ async def test_a_line_that_is_marked_as_over_is_not_said_anew(talk: Talk) -> Non
         ("Rome", "superseded"),
         ("Milan", "current"),
     ]
+
+
+async def write_copy(talk: Talk, line: str, sources: list[dict[str, Any]]) -> None:
+    """A line of MEMORY.md that the server wrote, made of something."""
+    _, place = await talk.grant()
+
+    async def within(connection: Connection, slice_: Slice) -> None:
+        derived = [Derived("MEMORY.md", [line], EXTRACTIVE, "emergence", sources)]
+        await record(connection, "default", slice_.slice_id, derived)
+
+    await talk.runtime.workspace.edit(place, Write("MEMORY.md", "test", "test"), lambda _: f"{line}\n", within)
+
+
+async def test_a_copy_of_what_was_said_states_what_was_read_then(runtime: Runtime) -> None:
+    talk = Talk(runtime)
+    # Of the line alone, which begins with a capital, one reads another fact than of the talk that has none.
+    await talk.say("hola, mañana te cuento más. vivo en la rondilla, en un tercero.", "Muy bien.")
+    await read_facts(talk)
+    [fact] = await rows(talk)
+    await write_copy(talk, "- Vivo en la rondilla, en un tercero.", [message_source("web:1", [(1, None)])])
+    await read_facts(talk)
+    assert [row["fact_id"] for row in await rows(talk)] == [fact["fact_id"]]
+    of_message, of_line = await rows(talk, "fact_sources")
+    assert (of_message["session_id"], of_line["path"]) == ("web:1", "MEMORY.md")
+
+
+async def test_a_copy_that_does_not_tell_when_it_was_said_takes_nothing_back(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    await talk.say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    # As a night does that promotes what the night before concluded.
+    await write_copy(talk, "- home of user = Rome.", [lines_source("_system/dreaming/20260504-consolidated.md", 9, 9)])
+    await read_facts(talk)
+    assert await holding(talk) == ["Milan"]
+
+
+async def test_what_a_tool_saves_is_said_anew(talk: Talk) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await read_facts(talk)
+    await talk.say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    await write_copy(talk, "- home of user = Rome.", [])
+    await read_facts(talk)
+    assert await holding(talk) == ["Rome"]
 
 
 YEARS_AGO, LAST_SAID = datetime(2023, 5, 4, 9, tzinfo=UTC), datetime(2023, 6, 9, 9, tzinfo=UTC)

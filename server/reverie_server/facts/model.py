@@ -85,7 +85,8 @@ class Contradiction:
 class Reading:
     """A fact as it was read, where, and how: `line` or `messages` say where.
 
-    `keys` are those of the copies of its sentence. `is_copy`: the server wrote the line, from what somebody said.
+    `keys` are those of the copies of its sentence. `is_copy`: the server or a tool wrote the line, from what somebody
+    said; `is_undated`: the server did, and nothing tells when it was said.
     `operation` and `of_fact_id` are what a model answered of it and a stored fact.
     """
 
@@ -95,6 +96,7 @@ class Reading:
     line: LineSource | None = None
     messages: MessageSource | None = None
     is_copy: bool = False
+    is_undated: bool = False
     operation: Operation | None = None
     of_fact_id: int | None = None
 

@@ -5,8 +5,10 @@ Every function works inside the caller's transaction, in which the slice is open
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+
+from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
@@ -70,21 +72,29 @@ async def due_documents(connection: Connection, tenant_id: str, slice_id: int) -
         values = {**params, "document_id": row["document_id"], "limit": MAX_VERSIONS}
         text = "" if row["is_deleted"] or not is_read(row["path"], row["content"]) else row["content"]
         said_at: dict[bytes, datetime] = {}
-        copies: set[bytes] = set()
-        log: set[bytes] = set()
+        derived: list[DictRow] = []
         if text:
             said_at = await _first_stood(connection, values, row["facts_version"])
             for line in await (await connection.execute(SQL["known_lines"], values)).fetchall():
                 said_at[bytes(line["line_sha256"])] = line["said_at"]
-            for line in await (await connection.execute(SQL["derived_lines"], values)).fetchall():
-                sha256 = bytes(line["line_sha256"])
-                copies.add(sha256)
-                log |= {sha256} if line["stage"] == LOG_STAGE else set()
-                if line["said_at"] is not None:
-                    said_at[sha256] = line["said_at"]
+            derived = await (await connection.execute(SQL["derived_lines"], values)).fetchall()
+            said_at |= {bytes(line["line_sha256"]): line["said_at"] for line in derived if line["said_at"] is not None}
         of_row = {name: row[name] for name in ("document_id", "path", "version", "note_day", "updated_at")}
-        found.append(DueDocument(**of_row, text=text, said_at=said_at, copies=frozenset(copies), log=frozenset(log)))
+        found.append(
+            DueDocument(
+                **of_row,
+                text=text,
+                said_at=said_at,
+                copies=_lines(derived),
+                log=_lines(line for line in derived if line["stage"] == LOG_STAGE),
+                undated=_lines(line for line in derived if line["is_made"] and line["said_at"] is None),
+            )
+        )
     return found
+
+
+def _lines(rows: Iterable[DictRow]) -> frozenset[bytes]:
+    return frozenset(bytes(row["line_sha256"]) for row in rows)
 
 
 async def acquaintances(connection: Connection, tenant_id: str, slice_id: int) -> list[Acquaintance]:

@@ -51,8 +51,9 @@ SELECT line_sha256, min(said_at) AS said_at FROM fact_sources
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND document_id = %(document_id)s
 GROUP BY line_sha256;
 
--- derived_lines: the lines of a file that the server wrote, the stage, and when the newest message behind them was said
-SELECT r.line_sha256, min(r.stage) AS stage, max(m.at) AS said_at
+-- derived_lines: the lines of a file that the server wrote, the stage, when the newest message behind them was said, and
+-- whether they were made of something: what a tool saves is of nothing else
+SELECT r.line_sha256, min(r.stage) AS stage, max(m.at) AS said_at, bool_and(r.sources <> '[]'::jsonb) AS is_made
 FROM derivations r
 LEFT JOIN LATERAL (
     SELECT s.session_key, (e ->> 'seq')::int AS seq

@@ -5,17 +5,19 @@ Every function works inside the caller's transaction, which holds the slice's lo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.document_index import purge_chunks
 from reverie_server.facts.model import Reading, fact_sha256
+from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
 
 SQL = Queries(__file__)
@@ -37,26 +39,67 @@ class FactSlice:
 
 
 async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
-    """Add what was read, with its sources and sentences; the id of the fact of each reading.
+    """Add what was read, with its sources and sentences; the id of the fact of each reading, of several the first.
 
-    A copy of a fact that is known is another source of it; its own wording is one more by which it is recognised.
+    A copy of what messages state is another source of these facts, whatever is read in the line alone. So is a copy of
+    a fact that is known; its own wording is one more by which it is recognised.
     """
-    if not readings:
-        return []
-    ids: dict[int, int] = {}
-    copies = [index for index, reading in enumerate(readings) if reading.is_copy]
-    new = [reading for reading in readings if not reading.is_copy]
-    by_hash = await _upsert(facts, new)
+    own = {index: reading for index, reading in enumerate(readings) if not reading.is_copy}
+    copies = {index: reading for index, reading in enumerate(readings) if reading.is_copy}
+    by_hash = await _upsert(facts, list(own.values()))
+    ids = {index: by_hash[fact_sha256(reading.stated)] for index, reading in own.items()}
+    await _add_places(facts, [(reading, ids[index]) for index, reading in own.items()])
     if copies:
-        ids |= await _twins(facts, readings, copies)
-        missing = [readings[index] for index in copies if index not in ids]
-        by_hash |= await _upsert(facts, [reading for reading in missing if fact_sha256(reading.stated) not in by_hash])
-    fact_ids = [ids.get(index) or by_hash[fact_sha256(reading.stated)] for index, reading in enumerate(readings)]
-    rows = [_source_row(reading, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True)]
-    await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(rows)})
-    keys = {(key, fact_id) for reading, fact_id in zip(readings, fact_ids, strict=True) for key in reading.keys}
-    await add_sentences(facts, keys)
-    return fact_ids
+        found = await _stated_by(facts, copies)
+        missing = [reading for index, reading in copies.items() if index not in found]
+        by_hash |= await _upsert(facts, [each for each in missing if fact_sha256(each.stated) not in by_hash])
+        placed = {
+            index: found.get(index) or [(reading, by_hash[fact_sha256(reading.stated)])]
+            for index, reading in copies.items()
+        }
+        ids |= {index: facts_of[0][1] for index, facts_of in placed.items()}
+        await _add_places(facts, [place for places in placed.values() for place in places])
+    return [ids[index] for index in range(len(readings))]
+
+
+async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[tuple[Reading, int]]]:
+    """The facts of which copies are, by the index of the copy: those whose sentence a copy repeats, as messages state
+    them, else the one that says the same of the same. Each with the copy as it is a source of the fact."""
+    keys = {index: sentence_key(reading.stated.sentence) for index, reading in copies.items()}
+    params: dict[str, Any] = {**facts.key, "hashes": sorted(set(keys.values()))}
+    spoken: dict[bytes, list[DictRow]] = {}
+    for row in await (await facts.connection.execute(SQL["spoken"], params)).fetchall():
+        spoken.setdefault(bytes(row["sentence_sha256"]), []).append(row)
+    found = {index: [_as_said(copies[index], row) for row in spoken.get(key, ())] for index, key in keys.items()}
+    others = [index for index in copies if not found[index]]
+    stated = [copies[index].stated for index in others]
+    params = {
+        **facts.key,
+        "subjects": [each.subject for each in stated],
+        "predicates": [each.predicate for each in stated],
+        "objects": [each.object for each in stated],
+    }
+    rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall() if others else []
+    found |= {others[row["place"] - 1]: [_as_said(copies[others[row["place"] - 1]], row)] for row in rows}
+    return {index: of_one for index, of_one in found.items() if of_one}
+
+
+def _as_said(copy: Reading, row: DictRow) -> tuple[Reading, int]:
+    """A copy of a fact; of one that does not tell when it was said, as a message last said it, if one did."""
+    said_at = row["said_at"]
+    if not copy.is_undated or said_at is None or copy.stated.said_at <= said_at:
+        return copy, row["fact_id"]
+    stated = replace(copy.stated, said_at=said_at, valid_from=min(copy.stated.valid_from, said_at))
+    return replace(copy, stated=stated), row["fact_id"]
+
+
+async def _add_places(facts: FactSlice, placed: Sequence[tuple[Reading, int]]) -> None:
+    """Add the sources of facts, and the sentences by which they are recognised."""
+    if not placed:
+        return
+    rows = {(fact_id, reading.line or id(reading)): _source_row(reading, fact_id) for reading, fact_id in placed}
+    await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(list(rows.values()))})
+    await add_sentences(facts, {(key, fact_id) for reading, fact_id in placed for key in reading.keys})
 
 
 async def add_sentences(facts: FactSlice, keys: Collection[tuple[bytes, int]]) -> None:
@@ -125,19 +168,6 @@ async def _upsert(facts: FactSlice, readings: Sequence[Reading]) -> dict[bytes, 
     values = [_fact_row(reading, sha256) for sha256, reading in rows.items()]
     cursor = await facts.connection.execute(SQL["upsert"], {**facts.key, "rows": Jsonb(values)})
     return {bytes(row["fact_sha256"]): row["fact_id"] for row in await cursor.fetchall()}
-
-
-async def _twins(facts: FactSlice, readings: Sequence[Reading], copies: Sequence[int]) -> dict[int, int]:
-    """The facts that copies say again, by the index of the copy."""
-    stated = [readings[index].stated for index in copies]
-    params = {
-        **facts.key,
-        "subjects": [each.subject for each in stated],
-        "predicates": [each.predicate for each in stated],
-        "objects": [each.object for each in stated],
-    }
-    rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall()
-    return {copies[row["place"] - 1]: row["fact_id"] for row in rows}
 
 
 def _fact_row(reading: Reading, sha256: bytes) -> dict[str, Any]:

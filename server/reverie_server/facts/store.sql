@@ -14,12 +14,24 @@ SET category = excluded.category, confidence = greatest(facts.confidence, exclud
     change = coalesce(excluded.change, facts.change), updated_at = excluded.updated_at
 RETURNING fact_id, fact_sha256;
 
--- twins: facts of a slice that say the same of the same, by (subject, predicate, object) folded; the oldest of each
-SELECT DISTINCT ON (w.place) w.place, f.fact_id
+-- spoken: the facts that messages state and that are recognised by one of some sentences, and when each was last said
+SELECT s.sentence_sha256, s.fact_id, said.said_at
+FROM fact_sentences s
+CROSS JOIN LATERAL (SELECT max(o.said_at) AS said_at FROM fact_sources o
+                    WHERE o.tenant_id = s.tenant_id AND o.fact_id = s.fact_id AND o.session_key IS NOT NULL) said
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
+  AND said.said_at IS NOT NULL
+ORDER BY s.sentence_sha256, s.fact_id;
+
+-- twins: facts of a slice that say the same of the same, by (subject, predicate, object) folded; the oldest of each, and
+-- when a message last said it
+SELECT DISTINCT ON (w.place) w.place, f.fact_id, said.said_at
 FROM unnest(%(subjects)s::text[], %(predicates)s::text[], %(objects)s::text[]) WITH ORDINALITY
      AS w(subject, predicate, object, place)
 JOIN facts f ON f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND lower(f.subject) = lower(w.subject)
             AND lower(f.predicate) = lower(w.predicate) AND lower(f.object) = lower(w.object)
+LEFT JOIN LATERAL (SELECT max(o.said_at) AS said_at FROM fact_sources o
+                   WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.session_key IS NOT NULL) said ON true
 ORDER BY w.place, f.fact_id;
 
 -- add_sources: where facts are stated, from a JSON array
