@@ -156,8 +156,16 @@ No anotes lo que te voy a decir. Mi PIN es 3321.
 The following isn't to be saved. My card has the PIN 3321.
 Can I tell you something that stays between us? My card has the PIN 3321.
 Kann ich dir etwas sagen, das du nicht speicherst? Meine PIN ist 3321.
+Please forget what I'm about to say. My card has the PIN 3321.
+Vergiss bitte gleich wieder, was ich dir jetzt erzähle. Meine PIN ist 3321.
+Borra lo que te cuento ahora. Mi PIN es 3321.
+接下来我说的请忘掉。我的密码是3321。
 """
 OWN = """
+Forget whatever I tell you next: my card has the PIN 3321.
+Lösch, was ich jetzt sage: meine PIN ist 3321.
+Olvida lo que te voy a decir: mi PIN es 3321.
+下面我说的别记：我的密码是3321。
 Please don't save this next part: my card has the PIN 3321.
 The following is not to be saved: my card has the PIN 3321.
 Das Folgende bitte nicht speichern: meine PIN ist 3321.

@@ -96,6 +96,10 @@ ENGLISH = (
     ),
     (rf"{_OPEN}forget i (?:ever |even )?(?:said|told you|mentioned) (?:that|this|anything){_END}", "previous"),
     (
+        rf"{_OPEN}(?:please )?(?:forget|delete|erase|scrap|ignore|strike) (?:what(?:ever)? (?:comes next|follows)|what(?:ever)? i(?:'m| am) (?:about|going) to (?:say|tell you)|what(?:ever)? i(?:'ll| will)? (?:say|tell you) (?:next|now)){_END}",
+        "next",
+    ),
+    (
         rf"{_OPEN}(?:(?:do not|don't|dont|never) {_STORE}|i don't want you to {_STORE}) (?:(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?|what (?:comes next|follows)|what i(?:'m| am) (?:about|going) to (?:say|tell you)|what i (?:say|tell you) next){_END}",
         "next",
     ),
@@ -221,6 +225,10 @@ GERMAN = (
         "next",
     ),
     (
+        rf"{_AUF}{_IMP} {_BITTE}(?:alles,? )?was (?:jetzt|gleich|nun) kommt|{_AUF}{_IMP}(?: {_BITTE})?,? ?(?:alles,? )?was ich (?:dir )?(?:jetzt|gleich|nun|als nächstes) (?:sage|sag|erzähle|erzähl)",
+        "next",
+    ),
+    (
         rf"{_AUF}(?:das folgende|folgendes|(?:das,? )?was (?:jetzt|gleich|nun) (?:kommt|folgt)|(?:das,? )?was ich (?:dir )?(?:jetzt|gleich) (?:sage|erzähle)),? (?:(?:{_MERKE}|schreibst|speicherst|notierst|merkst|behältst|hältst) )?(?:du |dir |sie |sich )*{_BITTE}nicht(?: {_MERK}| auf| ab| fest| mit)?",
         "next",
     ),
@@ -334,6 +342,10 @@ SPANISH = (
         "next",
     ),
     (
+        rf"{_OYE}{_PUEDES}{_OLVIDA} (?:lo siguiente|lo que sigue|lo que viene|lo que (?:te )?voy a (?:decir|contar)(?:te)?(?: ahora)?|lo que te (?:digo|cuento) ahora){_FIN}",
+        "next",
+    ),
+    (
         rf"{_OYE}(?:lo siguiente|lo que sigue|lo que (?:te )?voy a (?:decir|contar)(?:te)?),? no lo {_LOGUARDES}{_FIN}",
         "next",
     ),
@@ -403,6 +415,7 @@ CHINESE = (
     (rf"{_QING}{_GANG}(?:你)?(?:就)?(?:当|當)(?:作|做)?我?(?:没|沒)(?:说|說|讲|提)(?:过|過)?{_WEI}", "previous"),
     (rf"{_QING}(?:当|當)我(?:没|沒)(?:说过|說過|讲过|提过)(?:{_GANG})?{_WEI}", "previous"),
     (rf"{_QING}{_BIE}{_JI}(?:下面|以下|接下来|下边)(?:的|我说的|我要说的|这些|这)*(?:话|内容|事|事情)?{_WEI}", "next"),
+    (rf"{_QING}(?:下面|以下|接下来|下边)我?(?:要)?[说說讲講]的(?:话|事|内容)?(?:{_BIE}{_JI}|{_WANG}){_WEI}", "next"),
     (
         rf"{_QING}(?:下面|以下|接下来)(?:的|我说的|我要说的|这些|这|这句|这件)*(?:话|内容|事|事情)?{_BIE}{_JI}{_WEI}",
         "next",
