@@ -247,7 +247,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.promises.promises_to_remember": lambda text: promises.promises_to_remember(
         text, text
     ),
-    "reverie_server.heuristics.requests.fact_requests.is_of_next": fact_requests.is_of_next,
+    "reverie_server.heuristics.requests.fact_requests.is_of_next": lambda text: fact_requests.is_of_next(text, "first"),
     "reverie_server.heuristics.requests.memory_requests.asks_for_value": lambda text: memory_requests.asks_for_value(
         fact_requests.aligned(text), 0, len(text)
     ),
@@ -291,7 +291,7 @@ TABLE: Mapping[str, Reading] = {
         _change(text), _fact(text)
     ),
     "reverie_server.heuristics.changes.change_sentences.names_subject": lambda text: change_sentences.names_subject(
-        text, text
+        _change(text), text
     ),
     "reverie_server.heuristics.changes.change_pairs.units_of": change_pairs.units_of,
     "reverie_server.heuristics.changes.change_pairs.word_features": lambda text: change_pairs.word_features(

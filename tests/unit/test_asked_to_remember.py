@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -14,7 +15,7 @@ from reverie_server.extraction.asked import asked_to_remember
 from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-NO_MODEL: Any = SimpleNamespace(ready=None)
+NO_MODEL: Any = SimpleNamespace(ready=None, wait=AsyncMock(return_value=None))
 REQUEST = "Tuck that one away for me, will you."
 
 

@@ -51,15 +51,20 @@ def test_a_number_keeps_a_line_that_is_only_likely_of_no_use(text: str, passing:
     assert is_passing(text, passing) == is_left_out
 
 
-def test_what_a_person_asks_for_and_decides_is_not_weighed() -> None:
+def test_what_a_person_asks_for_is_not_weighed() -> None:
     found = heard(
         "Remember that the stopcock is behind the fridge.",
         "We decided on Kirby for the site because it is simple.",
         "I prefer tea to coffee.",
         "I always trip on that step.",
     )
-    assert len(found.lines) == 4
-    assert to_weigh(found) == ["I prefer tea to coffee.", "I always trip on that step."]
+    asked, *others = [line.statement.text for line in found.lines]
+    assert len(others) == 3
+    assert to_weigh(found) == others
+    likely, surely = (LineWorth(dict.fromkeys(others, passing)) for passing in ("likely", "surely"))
+    # What a fact was read of, as a decision, goes only if that is sure.
+    assert [line.statement.text for line in weighed(found, [], likely).lines] == [asked, *others[:2]]
+    assert [line.statement.text for line in weighed(found, [], surely).lines] == [asked]
 
 
 def test_a_habit_of_no_use_goes_and_what_a_fact_was_read_of_goes_only_if_that_is_sure() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.memorable import memorable_of
-from reverie_server.sessions.model import Message
+from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 
@@ -33,6 +33,23 @@ def test_what_somebody_near_must_not_have_is_kept_with_who_that_is(language: str
     assert line in kept(said, language=language)
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        ("german", "Mein Cousin heißt auch Stefan, aber mit Nachnamen Krug.", "Mein Cousin ist Stefan."),
+        ("english", "My cousin's called Stefan too, but Krug by surname.", "My cousin is Stefan."),
+        ("spanish", "Mi primo también se llama Esteban, pero Gómez de apellido.", "Mi primo es Esteban."),
+        ("english", "On Sunday I took my nephew Tim to the zoo.", "My nephew is Tim."),
+        ("spanish", "El domingo comemos con mi hermana Lucía en el puerto.", "Mi hermana es Lucía."),
+        ("german", "Am Wochenende fahren wir zu meiner Schwester Wiebke nach Ulm.", "Meine Schwester ist Wiebke."),
+        ("german", "Ich war gestern bei meinem kleinen Bruder Jan zum Essen.", "Mein Bruder ist Jan."),
+        ("german", "Ich habe gestern meinen Cousin Max getroffen.", "Mein Cousin ist Max."),
+    ],
+)
+def test_of_whom_one_does_something_with_the_profile_has_who_that_is(language: str, said: str, line: str) -> None:
+    assert kept(said, language=language) == [line]
+
+
 def test_what_an_acquaintance_must_not_have_is_not_kept() -> None:
     assert kept("My colleague Ada comes along. She cannot eat gluten.") == []
 
@@ -54,6 +71,60 @@ def test_what_an_acquaintance_must_not_have_is_not_kept() -> None:
 )
 def test_a_request_keeps_the_statement_and_not_itself(said: str, line: str) -> None:
     assert kept(said) == [line]
+
+
+def kept_of_talk(language: str, *said: str) -> list[str]:
+    """The lines of a talk in which the user speaks first, and the assistant answers."""
+    roles: tuple[Role, Role] = ("user", "assistant")
+    messages = [
+        Message(number, roles[(number + 1) % 2], text, AT, 1, str(number), {}) for number, text in enumerate(said, 1)
+    ]
+    return [line.statement.text for line in memorable_of(messages, language, "UTC").lines if line.is_request]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer", "lines"),
+    [
+        (
+            "english",
+            "While I think of it, keep in mind for me that the shed key lives under the green pot. I had no idea.",
+            "I'll keep that in mind.",
+            ["The shed key lives under the green pot."],
+        ),
+        (
+            "english",
+            "The cat has been in again. I need you to keep something for me. The cushions are 184 by 52 centimetres.",
+            "I'll keep that safe.",
+            ["The cushions are 184 by 52 centimetres."],
+        ),
+        (
+            "english",
+            "The nurse there is a Mrs Pettifer. Hang on to that name for me, I called her Petticoat.",
+            "I'll hang on to it.",
+            ["The nurse there is a Mrs Pettifer."],
+        ),
+        (
+            "spanish",
+            "Necesito que me guardes una cosa. Bruno calza un 37 y medio. Con nueve años, el pobre.",
+            "Guardado.",
+            ["Bruno calza un 37 y medio."],
+        ),
+        (
+            "german",
+            "Das Passwort ist Flieder-Otter-903, merk dir das bitte, Tessa tippt es sonst falsch ein.",
+            "Ist gemerkt.",
+            ["Das Passwort ist Flieder-Otter-903"],
+        ),
+        (
+            "chinese",
+            "有个数你得替我存着。那面墙净宽136厘米。三回都写在手上洗掉了。",
+            "存好了。",
+            ["那面墙净宽136厘米。"],
+        ),
+    ],
+)
+def test_of_what_is_asked_for_there_is_one_line(language: str, said: str, answer: str, lines: list[str]) -> None:
+    assert kept_of_talk(language, said, answer) == lines
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from reverie_server.extraction.superseded import (
     KnownLine,
     facts_of,
+    outdated_lines,
     partly_outdated_lines,
     supersede,
     without_lines,
@@ -73,6 +75,14 @@ def test_a_line_of_the_server_is_left_with_what_facts_say_holds(
     text, superseded = f"# Profile\n\n{line}\n", {sentence_key(WORK): end}
     assert partly_outdated_lines(text, frozenset({line_sha256(line)}), superseded) == left
     assert partly_outdated_lines(text, frozenset(), superseded) == {}
+
+
+def test_a_guess_takes_no_line_away() -> None:
+    line = f"- {WORK}"
+    text, machine = f"# Profile\n\n{line}\n", frozenset({line_sha256(line)})
+    over = Superseded(7, AFTER, 9, is_likely=True)
+    assert outdated_lines(text, machine, {sentence_key(WORK): over}) == {line: 9}
+    assert outdated_lines(text, machine, {sentence_key(WORK): replace(over, is_guessed=True)}) == {}
 
 
 def lines_for_profile(known: str, said: str, language: str = "german") -> list[str]:

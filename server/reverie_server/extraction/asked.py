@@ -20,6 +20,7 @@ from reverie_server.search.asked.asking import chance_of_asking
 from reverie_server.search.asked.heard import WAITS, heard_at, heard_before, heard_of
 from reverie_server.search.asked.targets import log_odds
 from reverie_server.search.asked.vectors import vectors_of
+from reverie_server.search.worth import passing_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
@@ -31,8 +32,8 @@ _ASKS = 0.35
 # From this on it is one where a statement is likely meant, too.
 _MAY_ASK = 0.1
 # What a request means: the likeliest statement from the first on, and each from the second: one too many is one line
-# more. Of what only may ask, each from the last on.
-_LEAST_MEANT, _MEANT, _SURELY_MEANT = 0.25, 0.4, 0.5
+# more, and of one too few nothing is left but "keep that for me". Of what only may ask, each from the last on.
+_LEAST_MEANT, _MEANT, _SURELY_MEANT = 0.05, 0.4, 0.5
 
 
 async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], language: str) -> Mapping[str, Sequence[str]]:
@@ -51,12 +52,17 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], languag
     for index, likely in by_message.items():
         chances = [await chance_of_asking(models, "remember", each, None) for each in likely]
         following = heard[index + 1] if index + 1 < len(heard) else None
+        answers: dict[int, str] = {}
         if following is not None and following.role == "assistant":
             # An answer is to what asks most.
             best = max(range(len(likely)), key=chances.__getitem__)
+            answers[best] = following.content
             chances[best] = await chance_of_asking(models, "remember", likely[best], following.content)
-        for each, chance in zip(likely, chances, strict=True):
+        for number, (each, chance) in enumerate(zip(likely, chances, strict=True)):
             if chance < _MAY_ASK or len(asked) == _MAX_REQUESTS:
+                continue
+            # "Let go of that secret of my father-in-law's" is near to "hold on to it".
+            if await chance_of_asking(models, "forget", each, answers.get(number)) > chance:
                 continue
             least = _LEAST_MEANT if chance >= _ASKS else _SURELY_MEANT
             meant = await _meant(models, heard, spoken, index, each, language, least)
@@ -90,7 +96,12 @@ async def _meant(
     if best < least:
         return []
     limit = min(max(_MEANT, least), best)
-    return list(dict.fromkeys(each.text for each, chance in zip(candidates, chances, strict=True) if chance >= limit))
+    meant = dict.fromkeys(each.text for each, chance in zip(candidates, chances, strict=True) if chance >= limit)
+    if len(meant) == 1:
+        return list(meant)
+    # Beside the thing itself nobody means what is of no use in a month.
+    passing = await passing_of(models, meant)
+    return [text for text in meant if passing[text] != "surely"] or list(meant)
 
 
 def _spoken(heard: Sequence[Message]) -> list[list[str]]:

@@ -71,11 +71,14 @@ def known_lines(path: str, text: str, machine: frozenset[bytes], said_at: Mappin
 def outdated_lines(
     text: str, machine: frozenset[bytes], superseded: Mapping[bytes, Superseded]
 ) -> dict[str, int | None]:
-    """The machine-made lines of which every sentence is superseded, each with the fact that replaces the last one."""
+    """The machine-made lines of which every sentence is superseded, each with the fact that replaces the last one.
+
+    A guess takes no line away: it stays, and a prompt shows it with the day and a question mark.
+    """
     found: dict[str, int | None] = {}
     for line in entry_lines(text):
         ends = [superseded.get(span.key) for span in keyed_sentences(line)]
-        is_over = bool(ends) and all(end is not None and not end.holding for end in ends)
+        is_over = bool(ends) and all(end and not end.holding and not end.is_guessed for end in ends)
         if is_over and line_sha256(line) in machine:
             found[line] = ends[-1].superseded_by if ends[-1] is not None else None
     return found

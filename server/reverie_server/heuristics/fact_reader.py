@@ -34,7 +34,14 @@ from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
 from reverie_server.heuristics.fact_grammar.typed import as_written
 from reverie_server.heuristics.fact_times import in_its_time
-from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request, with_named
+from reverie_server.heuristics.requests.fact_requests import (
+    Place,
+    Request,
+    is_of_next,
+    place_of,
+    split_request,
+    with_named,
+)
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
@@ -137,8 +144,7 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
         if _NOT_PROSE.match(text, text.rfind("\n", 0, span.start) + 1, span.end):
             continue
         cues = cues_of(folded(sentence), own)
-        is_opening = number == 0 and len(spans) > 1
-        _read_sentence(reader, index, utterance, sentence, cues, is_opening=is_opening)
+        _read_sentence(reader, index, utterance, sentence, cues, place_of(number, len(spans)))
     # A heading says what a line is about that says it not by itself.
     is_stated = len(reader.facts) > before
     if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text)):
@@ -146,7 +152,7 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
 
 
 def _read_sentence(
-    reader: _Reader, index: int, utterance: Utterance, sentence: str, cues: Cues | None, *, is_opening: bool
+    reader: _Reader, index: int, utterance: Utterance, sentence: str, cues: Cues | None, place: Place
 ) -> None:
     talk = reader.talk
     talk.number += 1
@@ -168,11 +174,11 @@ def _read_sentence(
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]
         return
-    if request.kind == "before" and not (is_opening and is_of_next(sentence)):
+    if request.kind == "before" and not is_of_next(sentence, place):
         _ask_for_last(reader)
         return
     if request.kind in ("before", "next"):
-        reader.asked_next = True
+        reader.asked_next, reader.asked_in = True, index
         return
     core = sentence if request.kind == "none" else (named or sentence)[request.start : request.end].strip()
     if restated is not None and request.kind == "none":

@@ -56,7 +56,7 @@ def is_passing(text: str, passing: Passing) -> bool:
 
 
 def to_weigh(heard: Heard) -> list[str]:
-    """The texts of the lines to keep that nobody asked for and that are no decisions."""
+    """The texts of the lines to keep that nobody asked for."""
     return [line.statement.text for line in heard.lines if _is_own_idea(line)]
 
 
@@ -101,9 +101,8 @@ def weighed(heard: Heard, introductions: Sequence[Memorable], worth: LineWorth) 
 
 
 def _is_own_idea(line: Memorable) -> bool:
-    """Whether a line is kept by what it says, and not since somebody asked for it or decided it."""
-    is_asked = line.is_request and not line.is_habit
-    return not is_asked and all(fact.category != "decision" for fact in line.facts)
+    """Whether a line is kept by what it says, and not since somebody asked for it."""
+    return not line.is_request or line.is_habit
 
 
 def _is_left_out(line: Memorable, worth: LineWorth) -> bool:

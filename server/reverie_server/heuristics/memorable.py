@@ -77,8 +77,18 @@ _GAP = r"(?:\s|(?<=[\u3400-\u9fff]))"
 _POSSESSIVE = r"(?:(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+)(?!\w)\s?|我们?的?|我們?的?)"
 # Between a role and a name: the copula of the line stands for it.
 _NAMING = re.compile(
-    r"(?:\s+(?:heißt|heisst|se llama|is called|is named|called|named|also|ja|übrigens|is|ist|es))+$|(?:名叫|叫做?|是)$"
+    r"(?:(?:\s+(?:heißt|heisst|se llama|is called|is named|called|named|also|too|unfortunately|actually|by the way|ja"
+    r"|auch|leider|übrigens|zufällig|también|por desgracia|is|ist|es))|['’]s(?=\s))+$|(?:[也就]?(?:名叫|叫做?|是))$",
+    re.IGNORECASE,
 )
+_NOMINATIVES: Mapping[str, str] = {
+    **dict.fromkeys(("mein", "meinem", "meinen", "meines"), "Mein"),
+    **dict.fromkeys(("meine", "meiner"), "Meine"),
+    **dict.fromkeys(("unser", "unserem", "unseren", "unseres"), "Unser"),
+    **dict.fromkeys(("unsere", "unserer"), "Unsere"),
+}
+# `Meinen Bruder` is one, `meinen Eltern` are more.
+_OF_ONE_OR_MANY = frozenset({"meinen", "unseren"})
 # People who are worth a line for what they are to the user only with something beside the name.
 _ACQUAINTANCE = re.compile(
     r"friend|mate|buddy|pal|neighbou?rs?|colleague|co-?worker|acquaintance|freund(?:in)?|kumpel|nachbar(?:in)?"
@@ -291,18 +301,27 @@ class _Reading:
         return "notes"
 
     def _relation_alone(self, facts: Sequence[StatedFact], text: str) -> str:
-        """The part of a text that says who somebody is to the user, where the rest is about that person."""
+        """The part of a text that says who somebody is to the user, where the rest is about that person, or about what
+        one did with them."""
         relations = [fact for fact in facts if fact.subject == SELF and fact.predicate in all_roles()]
         cues = cues_of(folded(text), self.expected)
         copula = _COPULAS.get(cues.language) if cues is not None else None
         if not relations or len(relations) < sum(fact.about_user for fact in facts) or copula is None:
             return text
         fact = relations[0]
-        found = _role_before(fact.object).match(text)
+        found = _role_before(fact.object).search(text)
         if found is None or len(text) - len(found[0]) <= _SHORT_CHARS:
             return text
-        role = _NAMING.sub("", found["role"].rstrip())
-        return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}"
+        said = found["role"].rstrip()
+        role = _NAMING.sub("", said)
+        if found.start() > 0:
+            # "On Sunday we drive to my sister Ada's", and not "at Ahlers, and my boss is called Petra", which says two
+            # things, nor "with my brother Paul I'm restoring a boat", which goes on.
+            is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
+            if role != said or not is_timed:
+                return text
+            role = _nominative(role) if cues is not None and cues.language == "german" else role
+        return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}" if role else text
 
     def _with_who(self, facts: Sequence[StatedFact], text: str) -> str:
         """A text that begins with the name of somebody whom the user has to care for, with who that is."""
@@ -368,6 +387,19 @@ def _role_before(name: str) -> re.Pattern[str]:
     """What somebody of a name is to the speaker, and the name: `my sister Ada`, `meine Chefin heißt Petra`."""
     said = rf"(?P<role>{_POSSESSIVE}[^,.;!?，。]{{1,30}}?){_GAP}{re.escape(name)}{_NAME_END}"
     return re.compile(said, re.IGNORECASE)
+
+
+def _nominative(role: str) -> str:
+    """The words for what somebody is, as a subject: `Meine Schwester` of `meiner kleinen Schwester`; "" where that is
+    not plain."""
+    first, *rest = role.split()
+    possessive, noun = _NOMINATIVES.get(first.casefold()), rest[-1] if rest else ""
+    relations = all_phrases()["german"].relations
+    known = relations.male if first.casefold() in _OF_ONE_OR_MANY else relations.many | relations.single
+    if noun.casefold() not in known:
+        # `Mit meinem Neffen`.
+        noun = noun.removesuffix("n")
+    return f"{possessive} {noun}" if possessive is not None and noun.casefold() in known else ""
 
 
 def _near_of(facts: Sequence[StatedFact]) -> dict[str, str]:

@@ -43,13 +43,37 @@ _NOT_CUT = re.compile(
 # "Vergiss es" asks for the contrary.
 _IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
 _CAN = re.compile(r"你?(?:能|可以)(?:帮我|替我)?(?:记住|记一下|记下)")
+# What leads to a request and says nothing itself.
+_LEADS_TO = re.compile(
+    r"(?:(?:while i(?:'m| am)? (?:at it|think(?:ing)? (?:of|about) it|remember)|before i forget|by the way"
+    r"|one more thing|noch was|übrigens|bevor ich(?:'s| es| das)? (?:wieder )?vergesse|wenn ich schon dabei bin"
+    r"|wo ich gerade dran denke"
+    r"|antes de que se me (?:olvide|pase|vaya)|por cierto|ya que estamos|ahora que me acuerdo|otra cosa"
+    r"|对了|說正事|说正事|順便|顺便|趁我还记得)(?: ?[,:，：–—-]\s*|(?<=[\u4e00-\u9fff])))+"
+)
+# "Hang on to that name for me": it was said before.
+_THAT_THING = re.compile(
+    r"(?:please,? |could you |can you |will you |do )*(?:hang on to|hold on to|remember|keep(?: hold of)?|save|store"
+    r"|note|write down|jot down|don't forget|make a note of)"
+    r" that (?:name|number|code|one|date|day|time|address|password|figure|size|detail|bit|thing)"
+    r"(?: (?:down|for me|in mind|safe|please|too))*(?= ?(?:[,.;:!?–—-]|$))"
+)
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
     r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
-    r"|un[ao]? (?:cosa|dato))(?!\w)|这|件事|个事|一下"
+    r"|un[ao]? (?:cosa|dato))(?!\w)|这|件事|个事|个数|一下"
+)
+# It is about what follows wherever it stands in a message.
+_ANNOUNCES = re.compile(
+    r"(?<!\w)(?:something|(?:one|another) (?:more )?thing|etwas|eine sache|algo|un[ao]? (?:cosa|dato))(?!\w)"
+    r"|有一?[件个]"
 )
 _BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
+
+
+Place = Literal["first", "inner", "last"]
+"""Where a sentence stands in a message; one that is alone is its last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +115,10 @@ def split_request(sentence: str) -> Request:
     text = aligned(sentence)
     patterns = _patterns()
     start, end = _bounds(text)
+    if (leads := _LEADS_TO.match(text, start)) is not None:
+        start = leads.end()
+    if _THAT_THING.match(text, start) is not None:
+        return Request("before", end, end)
     if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end) and not _IDLE.match(text, start):
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
@@ -129,10 +157,19 @@ def split_request(sentence: str) -> Request:
     return Request("inside", first, last, is_subordinate)
 
 
-def is_of_next(sentence: str) -> bool:
-    """Whether a request that opens a message is about what follows: `Can you save something for me?`"""
+def is_of_next(sentence: str, place: Place) -> bool:
+    """Whether a request at a place of a message is about what follows: `Can you save something for me?` opens one, and
+    `I need you to keep one thing for me` may stand between others."""
     plain = aligned(sentence)
-    return _AHEAD.search(plain) is not None or (is_question(plain) and _BACK.search(plain) is None)
+    if place == "inner":
+        return _ANNOUNCES.search(plain) is not None
+    is_ahead = _AHEAD.search(plain) is not None or (is_question(plain) and _BACK.search(plain) is None)
+    return place == "first" and is_ahead
+
+
+def place_of(number: int, among: int) -> Place:
+    """The place of a sentence by its number from 0."""
+    return "last" if number == among - 1 else "inner" if number else "first"
 
 
 def with_named(sentence: str, thing: str) -> str | None:
@@ -181,6 +218,11 @@ def _end_before_request(text: str, start: int, end: int) -> int:
     """Where the last clauses that ask to remember what stands before them begin; `end` without such ones."""
     parts = [(start + first, start + last) for first, last in clauses(text[start:end])]
     kept = len(parts)
+    for index in range(1, len(parts) - 1):
+        # "The code is 4471, remember that, please, I always mix it up": behind the request stands the reason.
+        asked = read_request(text, *parts[index])
+        if asked is not None and asked.kind == "remember" and _patterns().pointing.search(text, *parts[index]):
+            return parts[index - 1][1]
     for index in range(len(parts) - 1, max(-1, len(parts) - _MAX_TAIL_CLAUSES - 1), -1):
         asked = read_request(text, *parts[index], needs_object=index == 0)
         if asked is not None and asked.kind == "remember":

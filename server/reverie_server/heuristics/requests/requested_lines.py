@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause
-from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, split_request
+from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
@@ -56,13 +56,16 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 # What it means is told below, wherever it stands.
                 asked_in = message
                 continue
+            if sentence in by_meaning or request.kind == "next":
+                # What is promised behind it is what it asks for.
+                asked_in = message
             if sentence in meant_by_any and request.kind != "inside":
                 request = Request("none", 0, len(sentence))
-            is_opening = number == 0 and len(spans) > 1
             is_here = before is not None and before[0] is message
             asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
-            if request.kind == "next" or (request.kind == "before" and is_opening and is_of_next(sentence)):
-                is_next_asked = True
+            is_ahead = is_of_next(sentence, place_of(number, len(spans)))
+            if request.kind == "next" or (request.kind == "before" and is_ahead):
+                is_next_asked, asked_in = True, message
             elif request.kind == "before":
                 named = _named(sentence, earlier) if sentence in by_meaning else None
                 meant = named or before

@@ -127,15 +127,21 @@ def collect_best(
 def without_passing(candidates: Sequence[Candidate], passing: Mapping[str, Passing]) -> list[Candidate]:
     """The candidates; those that a model says are of no use in a month do not pass the gate `lasting`.
 
-    What a person asked to remember and decisions pass whatever it says.
+    What a person asked to remember passes whatever it says, and a decision unless it surely is of none.
     """
     gate = Gate(False, True, False)
     return [
         replace(each, scored=replace(each.scored, gates={**each.scored.gates, "lasting": gate}))
-        if is_passing(each.text, passing.get(each.text, "no")) and not each.kinds & {"remember", "decision"}
+        if _is_of_no_use(each, passing.get(each.text, "no"))
         else each
         for each in candidates
     ]
+
+
+def _is_of_no_use(candidate: Candidate, passing: Passing) -> bool:
+    if "remember" in candidate.kinds:
+        return False
+    return passing == "surely" if "decision" in candidate.kinds else is_passing(candidate.text, passing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +225,9 @@ class _CandidateBuilder:
         if is_lasting and wording.values:
             return True
         noteworthy = NOTEWORTHY_KINDS | {"fact"} if is_lasting else NOTEWORTHY_KINDS
-        return any(entry.kinds & noteworthy or entry.path in self._consolidated for entry in entries)
+        return any(
+            entry.kinds & noteworthy or (entry.path in self._consolidated and len(entry.days) > 1) for entry in entries
+        )
 
     def _is_lasting(self, wording: Statement, entries: Sequence[Entry], *, is_asked: bool) -> bool:
         """Whether a stranger could use it in a month. What a person asks for needs to speak for itself alone."""
