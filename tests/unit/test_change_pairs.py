@@ -13,6 +13,7 @@ from reverie_bench.changes.pairs import LANGUAGES, Group, cases_of_groups, cases
 from reverie_bench.tagged import tagged_lives
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import load_local
+from reverie_server.facts.unread import as_open
 from reverie_server.heuristics.changes.aspects import aspect_models, same_aspect
 from reverie_server.heuristics.changes.change_pairs import (
     FEATURES,
@@ -33,6 +34,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     nearness_of,
     pair_log_odds,
 )
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -269,3 +271,27 @@ async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
     shares = [model.shares(np.array(vector, np.float32)) for vector in await embedder.embed([one, other, unlike])]
     await embedder.aclose()
     assert same_aspect(shares[0], shares[1]) > 2 * max(same_aspect(each, shares[2]) for each in shares[:2])
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "later", "can_be"),
+    [
+        ("german", "Das Rudertraining ist jeden Dienstag.", "Das Training ist ab jetzt am Donnerstag.", True),
+        ("german", "Das Rudertraining ist jeden Dienstag.", "Der Chor probt ab jetzt am Donnerstag.", False),
+        ("english", "I go swimming every Saturday morning.", "No swimming on Saturdays any more.", True),
+        (
+            "english",
+            "I go swimming every Saturday morning.",
+            "I don't swim on Saturdays any more, I've switched to Wednesday evenings.",
+            True,
+        ),
+        ("english", "I go swimming every Saturday morning.", "I go running in the evenings now.", False),
+        # What was asked to be kept as a whole has no subject.
+        ("spanish", "Guárdame que la alarma se quita con el 1958.", "Ahora se quita con el 3307, apréndetelo.", True),
+        ("spanish", "Guárdame que la alarma se quita con el 1958.", "El candado se abre con el 4410 ahora.", False),
+    ],
+)
+def test_what_a_sentence_can_say_otherwise(language: str, said: str, later: str, can_be: bool) -> None:
+    [known, *_] = read_facts([Utterance(said, NOW - timedelta(days=30))], language)
+    [change] = change_sentences([Utterance(later, NOW)], language, with_statements=True)
+    assert can_be_otherwise(change, as_open(known)) is can_be

@@ -12,7 +12,7 @@ import pytest
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.stated_fact import Utterance
+from reverie_server.heuristics.stated_fact import Change, Utterance
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -80,6 +80,14 @@ def test_what_is_about_something_else_closes_nothing(first: str, second: str) ->
     assert closed([first, second]) == []
 
 
+def test_where_one_worked_ends_with_the_employer() -> None:
+    said = ["I work as a designer at Rautenberg Print in Derby.", "I work as a developer at Nordlight Software."]
+    assert closed(said) == ["I work as a designer at Rautenberg Print in Derby."]
+    facts = facts_of(said)
+    over = {facts[closure.old].predicate for closure in resolve(facts).closures}
+    assert over == {"works_at", "works_as", "works_in"}
+
+
 def test_old_talk_that_arrives_late_is_closed_by_what_was_said_since() -> None:
     facts = facts_of(["I live in Leeds.", "I moved to York.", "I moved to Oslo."])
     expected = resolve(facts)
@@ -96,6 +104,18 @@ def test_an_attitude_that_turns_without_a_word_of_change_stands_in_doubt() -> No
     resolution = resolve(facts)
     assert resolution.closures == ()
     assert [(pair.a, pair.b) for pair in resolution.contradictions] == [(0, 1)]
+
+
+def test_a_guess_ends_nothing_else_of_its_conversation() -> None:
+    def lives_in(number: int, place: str, minutes: int, cue: str | None) -> TimedFact:
+        change = Change("replaces", cue) if cue is not None else None
+        said_at = START + timedelta(minutes=minutes)
+        return TimedFact(number, "user", "lives_in", place, f"{place} it is.", said_at, True, change, True)
+
+    old, new = lives_in(0, "Derby", 0, None), lives_in(1, "Leeds", 5_000, "likely")
+    for later, closed_too in ((5_002, set()), (9_000, {1})):
+        guess = lives_in(2, "Bay 118", later, "guessed")
+        assert {closure.old for closure in resolve([old, new, guess]).closures} == {0} | closed_too
 
 
 def test_what_a_person_closed_closes_nothing() -> None:

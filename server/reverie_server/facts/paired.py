@@ -17,6 +17,7 @@ from reverie_indexer.errors import EmbeddingRejected
 from reverie_indexer.isolate import isolated
 from reverie_server.facts.near_statements import SaidBefore
 from reverie_server.facts.unread import Unread
+from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import (
     GUESSED,
@@ -46,6 +47,8 @@ MAX_COMPARED = 24
 # Of what was said after a sentence that became known late so many are asked whether they end it.
 MAX_LATER = 6
 _LEAST_ENDABLE = -3.0
+# Two sentences are of one aspect of a life from here on (`aspects.same_aspect`).
+_OF_ONE_ASPECT = 0.3
 # Some 1.5 KB each.
 MAX_VECTORS = 4_000
 
@@ -117,7 +120,8 @@ class PairedChanges:
     ) -> tuple[OpenFact, Unread | None, str] | None:
         """What a sentence says otherwise, and the cue: a fact that holds (`facts`, with their vectors), or a statement.
 
-        It is what the sentence most likely ends of all that was said before and can be otherwise.
+        It is what the sentence most likely ends of all that was said before and can be otherwise; what is not the
+        likeliest of all has to be of the same aspect of a life.
         """
         if not change.is_statement:
             return None
@@ -129,11 +133,17 @@ class PairedChanges:
         sentences, among = [each.sentence for each in earlier], len(self.said.keys)
         judge = partial(pair_log_odds, change.sentence, vector, change.language, sentences, among, self.model)
         log_odds = await isolated(judge, chars=0)
-        for index in np.argsort(-np.array(log_odds), kind="stable"):
+        aspects = self.model.aspects(vector)
+        in_order = [int(index) for index in np.argsort(-np.array(log_odds), kind="stable")]
+        for index in in_order:
             if log_odds[index] < self.model.limit:
                 break
+            sentence = earlier[index].sentence
+            # Where it cannot end the likeliest, the next is more often wrong than right, unless both are of one aspect.
+            if index != in_order[0] and same_aspect(aspects, self.model.aspects(sentence.vector)) < _OF_ONE_ASPECT:
+                continue
             is_likely = log_odds[index] >= self.model.likely
-            if (found := earlier[int(index)].ended_by(change, is_likely=is_likely)) is not None:
+            if (found := earlier[index].ended_by(change, is_likely=is_likely)) is not None:
                 return found
         return None
 

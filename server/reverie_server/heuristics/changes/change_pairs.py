@@ -187,13 +187,15 @@ def word_features(old: str, new: str, language: str, similarity: float) -> list[
         bool(both & names),
         2 * similarity * tells,
         2 * similarity * over,
-        min(_shared_parts(terms, old_terms), 2) / 2 if language == "german" else 0.0,
+        min(shared_parts(terms, old_terms, language), 2) / 2,
     ]
 
 
-def _shared_parts(terms: frozenset[str], others: frozenset[str]) -> int:
-    """How many pairs of words are a compound and a part of it, or begin alike: "Umzugswagen" and "Umzug",
+def shared_parts(terms: frozenset[str], others: frozenset[str], language: str) -> int:
+    """How many pairs of German words are a compound and a part of it, or begin alike: "Umzugswagen" and "Umzug",
     "Stationsleiter" and "Stationsleitung"."""
+    if language != "german":
+        return 0
     return sum(_has_part(term, other) or _has_part(other, term) for term in terms for other in others if term != other)
 
 

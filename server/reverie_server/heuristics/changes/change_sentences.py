@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reverie_server.heuristics.changes.change_pairs import units_of
+from reverie_server.heuristics.changes.change_pairs import shared_parts, units_of
 from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import (
     NO_VALUES,
@@ -389,7 +389,7 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
         return True
     if fact.predicate in _PEOPLE or fact.predicate in ("when", "is"):
         return True
-    return fact.subject != SELF and names_subject(change.sentence, fact.subject)
+    return fact.subject != SELF and names_subject(change, fact.subject)
 
 
 def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -419,10 +419,10 @@ def has_to_do_with(change: ChangeSentence, text: str) -> bool:
     return not (is_same_day and _EACH_TIME.search(folded(text)) and not _EACH_TIME.search(plain))
 
 
-def names_subject(sentence: str, subject: str) -> bool:
-    """Whether a sentence has a word of a subject."""
-    terms = content_terms(subject)
-    return not terms or bool(terms & content_terms(sentence))
+def names_subject(change: ChangeSentence, subject: str) -> bool:
+    """Whether a sentence has a word of a subject, or of a German compound in it: "Training" of "Rudertraining"."""
+    terms, own = content_terms(subject), content_terms(change.sentence)
+    return not terms or bool(terms & own) or shared_parts(own, terms, change.language) > 0
 
 
 def says_it_is_over(change: ChangeSentence) -> bool:

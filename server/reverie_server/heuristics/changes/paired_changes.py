@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_server.heuristics.changes.change_pairs import OF_WORDS, Near, PairModel, pair_features, word_features
+from reverie_server.heuristics.changes.change_pairs import (
+    OF_WORDS,
+    Near,
+    PairModel,
+    pair_features,
+    shared_parts,
+    word_features,
+)
 from reverie_server.heuristics.changes.change_sentences import (
     NEVER,
     ChangeSentence,
@@ -22,6 +29,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     says_it_is_over,
 )
 from reverie_server.heuristics.changes.values import shared_words, values_of
+from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -95,18 +103,29 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     names = values_of(fact.text, change.language).names
     if not change.values.is_empty and names and change.values.names and not names & change.values.names:
         return False
-    return is_about(change, fact) and not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text))
+    return is_about(change, fact) and not _is_of_another_scope(change, fact)
+
+
+def _is_of_another_scope(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence is of another part of the day or of life than a fact, and does not say that this is over.
+
+    "I don't swim on Saturdays any more, I've switched to Wednesday evenings" is of "every Saturday morning".
+    """
+    if not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
+        return False
+    return not (says_it_is_over(change) and change.values.weekdays & values_of(fact.text, change.language).weekdays)
 
 
 def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about what a fact says of somebody or something else: it names them, and more of it
     than their name, a value of its kind, or that it is over. "Bron can't have penicillin" is not of Bron's work."""
-    if not names_subject(change.sentence, fact.subject):
+    # What was asked to be kept as a whole has no subject.
+    if (fact.subject, fact.predicate) != NOTED and not names_subject(change, fact.subject):
         return False
     theirs = values_of(fact.text, change.language)
     # The code of the garage and that of the locker are two: what the code is of has to be shared.
     if not theirs.is_empty and not shared_words(change.values, theirs):
-        return False
+        return shared_parts(content_terms(change.sentence), content_terms(fact.subject), change.language) > 0
     if change.tells or says_it_is_over(change):
         return True
     shared = content_terms(fact.text) & content_terms(change.sentence)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from reverie_server.heuristics.changes.change_rules import close_by_change
+from reverie_server.heuristics.changes.change_rules import close_by_change, close_place_of_work
+from reverie_server.heuristics.changes.change_sentences import GUESSED, LIKELY
 from reverie_server.heuristics.changes.fact_ledger import (
     Closure,
     Ledger,
@@ -19,6 +20,7 @@ from reverie_server.heuristics.changes.fact_ledger import (
     differ_in_scope,
     with_words,
 )
+from reverie_server.heuristics.changes.paired_changes import APART
 from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, is_longer_name, says_same
 
 # Events with no more than a general name are the same only within this time.
@@ -56,6 +58,7 @@ def resolve(facts: Sequence[TimedFact]) -> Resolution:
         _close_same_predicate(ledger, new)
         if fact.change is not None:
             close_by_change(ledger, new, fact.change)
+        close_place_of_work(ledger, new)
         _find_opposite(ledger, new)
         ledger.add(new)
     doubts = {pair for pair in ledger.contradictions if pair[0] in ledger.open and pair[1] in ledger.open}
@@ -91,6 +94,9 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
             # "Somebody here is seven today, and it's Zahra": one sentence does not take back what it says.
             if old.fact.text != new.fact.text:
                 ledger.doubt(old, new)
+        elif change is not None and change.cue in (LIKELY, GUESSED) and new.fact.at - old.fact.at < APART:
+            # What a model takes for a change ends nothing else of the conversation.
+            continue
         elif change is None and new.subject in GENERIC_EVENTS:
             if new.fact.at - old.fact.at <= _SAME_EVENT:
                 ledger.doubt(old, new)

@@ -16,6 +16,8 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.salience import salience
 from reverie_server.heuristics.stated_fact import Category, StatedFact
 
+NOTED = ("note", "states")
+"""Subject and predicate of what somebody asked to be kept that names no subject of its own."""
 # Higher than what is notable: a statement that is no known kind must say more to be kept.
 _WORTH = 4.0
 # Helping verbs and adverbs before a verb.
@@ -65,7 +67,7 @@ def request_fact(statement: Statement, talk: Talk) -> StatedFact | None:
     subject = subject_of(Clause(text, aligned(text), inherits=False), None, talk.people, statement.phrases, talk.number)
     if subject is not None and not subject.is_pronoun:
         return _fact(statement, Clause(text, aligned(text), inherits=False), subject, {"remember"})
-    return statement.fact("note", "states", tidy(text)[:200], "request", text=text, about_user=False)
+    return statement.fact(*NOTED, tidy(text)[:200], "request", text=text, about_user=False)
 
 
 def _fact(statement: Statement, clause: Clause, subject: Subject, kinds: set[str]) -> StatedFact:

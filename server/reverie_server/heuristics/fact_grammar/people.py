@@ -22,7 +22,7 @@ _ROLE_NAMES = {
             "boss",
             "manager teamleiter teamleiterin abteilungsleiter abteilungsleiterin "
             "gerente 经理 supervisor chef chefin vorgesetzter vorgesetzte "
-            "jefe jefa supervisora 老板 上司 领导 直属领导 "
+            "jefe jefa supervisora encargado encargada 老板 上司 领导 直属领导 "
             "直属上司 主管",
         ),
         ("wife", "frau ehefrau esposa mujer 妻子 老婆 太太 媳妇 媳妇儿"),
