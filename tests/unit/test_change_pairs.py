@@ -27,7 +27,7 @@ from reverie_server.heuristics.changes.change_pairs import (
     units_of,
     word_features,
 )
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     can_be_otherwise,
@@ -141,6 +141,12 @@ def test_each_earlier_sentence_is_judged_among_the_others() -> None:
     assert pair_log_odds("New things now.", NOTHING, "english", [], 9, model_of(rank=1.0)) == []
 
 
+def test_a_day_is_no_place() -> None:
+    home = fact("lives_in", "I'm moving to Ilkley.")
+    assert not has_value(statement("I moved in on Saturday."), home)
+    assert has_value(statement("I moved to Otley on Saturday."), home)
+
+
 def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> None:
     x = np.zeros(E5.shape.hidden, np.float32)
     x[0] = 1.0
@@ -231,6 +237,8 @@ def test_a_line_of_a_life_ends_what_stands_before_it_and_was_not_over() -> None:
     [
         (fact("drives", "I drive the number 12 for Bayline Buses."), "Our house has thirty-one stairs.", False),
         (fact("drives", "I drive a Corsa."), "I take the bus to work now.", True),
+        (fact("is", "Lunch with Anna is on Tuesday.", subject="Lunch"), "Lunch with Ben is on Friday.", False),
+        (fact("lives_in", "I'm moving to Ilkley."), "I moved to Otley on Saturday.", True),
         (fact("works_on", "Bron works on the desk.", subject="Bron"), "Bron can't have penicillin.", False),
         (fact("is", "Consuelo is diabetic.", subject="Consuelo"), "Consuelo stays with her cousin in town.", False),
         (fact("lives_in", "Ada lives in Hereford.", subject="Ada"), "Ada has a house in Ludlow.", True),

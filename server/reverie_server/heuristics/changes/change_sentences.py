@@ -53,7 +53,9 @@ _NUMBER = re.compile(r"\d|[一二三四五六七八九十两百千万]")
 _NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))[A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+|[\u4e00-\u9fff]{2}")
 # Where one may live: a name behind a word for places, or a house of some kind.
 _PLACE = re.compile(
-    r"(?<!\w)(?:in|to|at|near|on|into|from|a|al|en|de|del|por|hasta|hacia) (?:the |la |el |los |las )?[A-ZÁÉÍÓÚÑ]"
+    r"(?<!\w)(?:in|to|at|near|on|into|from|a|al|en|de|del|por|hasta|hacia) (?:the |la |el |los |las )?"
+    r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:January|February|March|April|May|June|July|August|September"
+    r"|October|November|December|Christmas|Easter)(?!\w))[A-ZÁÉÍÓÚÑ]"
     r"|(?<!\w)(?:house|flat|apartment|condo|cottage|place|home|bungalow|villa|studio|casa|piso|depa\w*|apartamento)(?!\w)"
 )
 # Whom one works for: a name behind a word for it, or who pays. In German a noun with an article may be any firm.

@@ -100,8 +100,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
     # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
-    names = values_of(fact.text, change.language).names
-    if not change.values.is_empty and names and change.values.names and not names & change.values.names:
+    theirs = values_of(fact.text, change.language)
+    has_both = not change.values.is_empty and not theirs.is_empty
+    if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
     return is_about(change, fact) and not _is_of_another_scope(change, fact)
 

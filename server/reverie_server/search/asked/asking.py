@@ -35,6 +35,13 @@ async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest,
     return chance if alone >= least else 0.0
 
 
+async def most_odds(models: ModelSlot, kind: Kind, likely: LikelyRequest) -> float:
+    """The highest log-odds of a part of a sentence that it asks for something, whatever else it may ask for; -inf by
+    words alone, which tell the one from the other too badly."""
+    both, name = await _odds(models, likely)
+    return max(odds[kind] for odds in both) if name else -math.inf
+
+
 async def _odds_of_answer(models: ModelSlot, answer: str, name: str) -> list[float]:
     text = opening(answer)
     if name and (ready := models.ready) is not None and text:
