@@ -116,6 +116,12 @@ def kept_of_talk(language: str, *said: str) -> list[str]:
             ["Das Passwort ist Flieder-Otter-903"],
         ),
         (
+            "spanish",
+            "Y guárdame también el número de la matrícula de la UNED, ES-1730-K.",
+            "Guardado también.",
+            ["El número de la matrícula de la UNED, ES-1730-K."],
+        ),
+        (
             "chinese",
             "有个数你得替我存着。那面墙净宽136厘米。三回都写在手上洗掉了。",
             "存好了。",
