@@ -82,6 +82,8 @@ Por favor, elimina eso de tus notas.
 """
 TOPIC = """
 Please forget the alarm code of the shed. | alarm code of the shed
+Ach, das mit dem Gehalt geht eigentlich niemanden etwas an, streich es bitte wieder. | gehalt
+Lo de mi sueldo no le importa a nadie, bórralo, por favor. | sueldo
 Could you please forget the address of my sister? | address of my sister
 Forget the address of the cabin, please. | address of the cabin
 Vergiss bitte das WLAN-Passwort der Werkstatt. | wlan-passwort der werkstatt
@@ -187,6 +189,8 @@ Esto no lo guardes: mi PIN es 3321.
 我的密码是3321，这个你不要保存。
 """
 NONE = """
+That thing about my salary is settled, don't forget it.
+Lo de Bilbao se ha cancelado, no lo olvides.
 Forget the umbrella over there.
 Please forget the umbrella, it's sunny.
 Please forget the file.

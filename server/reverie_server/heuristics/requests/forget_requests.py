@@ -290,6 +290,13 @@ _OFFERS_TO_TELL = re.compile(
     r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
     r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
 )
+# What it is about stands before the request: "That thing about my salary is nobody's business, strike it, please."
+_REFERS = re.compile(
+    r"(?:(?:ach|oh|ah|ay|bueno|oye|hm+|ok|und|and|y|well|so|also|sorry|perdona)[ ,]+)*"
+    r"(?:(?:das|die sache|die geschichte) (?:mit|über|von|wegen) (?:dem |der |den |mein\w* |unser\w* )?"
+    r"|(?:that|the)(?: thing| bit| part| stuff| business) (?:about|with) (?:the |my |our )?"
+    r"|lo del? (?:la |los |las |mis? |nuestr\w+ )?)(?P<topic>[\w-]{3,40})(?= )"
+)
 _BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
 
 
@@ -359,6 +366,10 @@ def _request(sentence: str) -> tuple[str, str] | None:
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
     found = _announced(text) or _plain_request(sentence, text)
+    named = _REFERS.match(aligned(sentence))
+    if named is not None and not _NEVER.search(text) and (found is not None or _has_request(sentence)):
+        # What stands between is why: "Lo de mi sueldo no le importa a nadie, bórralo".
+        return "topic" if found is not None and found[0] == "topic" else "nearby", named["topic"]
     is_asked = found is not None or _WANTED_GONE.search(text) is not None
     if is_asked and (found is None or found[0] != "topic") and (topic := everything_about(sentence)):
         return "topic", topic
@@ -450,6 +461,13 @@ def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tu
         ):
             return kind, topic
     return None
+
+
+def _has_request(sentence: str) -> bool:
+    """Whether a clause of a sentence asks to forget what it points to."""
+    text = aligned(sentence)
+    requests = [read_request(text, start, end) for start, end in clauses(text)]
+    return not is_question(text) and any(request is not None and request.kind == "forget" for request in requests)
 
 
 def _request_of_clauses(sentence: str) -> tuple[str, str] | None:
