@@ -35,15 +35,16 @@ _STANDING = re.compile(
 )
 # Of one conversation so many sentences are looked at, and so many requests.
 _MAX_SENTENCES, _MAX_REQUESTS = 100, 24
-# What asks from this chance on is a request, whatever it means. In lives of development two of seven from 0.35 on were.
-_ASKS = 0.45
+# What asks from the first chance on is a request, whatever it means; from the second on it surely is one.
+_ASKS, _SURELY_ASKS = 0.35, 0.45
 # From this on it is one where a statement is likely meant, too: of sixteen from 0.1 on none was.
 _MAY_ASK = 0.2
-# What asks to forget by these log-odds is not kept, whatever else it may ask: requests to remember reach 0.6.
-_RATHER_FORGETS = 1.0
-# What a request means: the likeliest statement from the first on, and each from the second: one too many is one line
-# more, and of one too few nothing is left but "keep that for me". Of what only may ask, each from the last on.
-_LEAST_MEANT, _MEANT, _SURELY_MEANT = 0.05, 0.4, 0.5
+# What may ask to forget by these log-odds is kept from the second, a chance that it asks to remember, on.
+_RATHER_FORGETS, _UNDOUBTED = 1.0, 0.85
+# What a request means: the likeliest statement from the first on, and each from the third: one too many is one line
+# more, and of one too few nothing is left but "keep that for me". Of what does not surely ask the likeliest from the
+# second on, and of what only may ask each from the last on.
+_LEAST_MEANT, _LIKELY_MEANT, _MEANT, _SURELY_MEANT = 0.05, 0.25, 0.4, 0.5
 
 
 async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], language: str) -> Mapping[str, Sequence[str]]:
@@ -70,9 +71,9 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], languag
             if chance < _MAY_ASK or len(asked) == _MAX_REQUESTS:
                 continue
             # "Let go of that secret of my father-in-law's" is near to "hold on to it".
-            if await most_odds(models, "forget", each) >= _RATHER_FORGETS:
+            if chance < _UNDOUBTED and await most_odds(models, "forget", each) >= _RATHER_FORGETS:
                 continue
-            least = _LEAST_MEANT if chance >= _ASKS else _SURELY_MEANT
+            least = _LEAST_MEANT if chance >= _SURELY_ASKS else _LIKELY_MEANT if chance >= _ASKS else _SURELY_MEANT
             meant = await _meant(models, heard, spoken, index, each, language, least)
             if meant or chance >= _ASKS:
                 # The same words may have been said before, of something else.

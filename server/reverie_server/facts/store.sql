@@ -18,7 +18,7 @@ RETURNING fact_id, fact_sha256;
 SELECT s.sentence_sha256, s.fact_id, said.said_at
 FROM fact_sentences s
 CROSS JOIN LATERAL (SELECT max(o.said_at) AS said_at FROM fact_sources o
-                    WHERE o.tenant_id = s.tenant_id AND o.fact_id = s.fact_id AND o.session_key IS NOT NULL) said
+                    WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = s.fact_id AND o.session_key IS NOT NULL) said
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
   AND said.said_at IS NOT NULL
 ORDER BY s.sentence_sha256, s.fact_id;

@@ -219,9 +219,11 @@ def _end_before_request(text: str, start: int, end: int) -> int:
     parts = [(start + first, start + last) for first, last in clauses(text[start:end])]
     kept = len(parts)
     for index in range(1, len(parts) - 1):
-        # "The code is 4471, remember that, please, I always mix it up": behind the request stands the reason.
+        # "The code is 4471, remember that, please, I always mix it up": behind the request stands the reason. In "the
+        # blood thing, keep hold of it for me, I never know it" what stands before it names what was said before.
         asked = read_request(text, *parts[index])
-        if asked is not None and asked.kind == "remember" and _patterns().pointing.search(text, *parts[index]):
+        is_asked = asked is not None and asked.kind == "remember"
+        if is_asked and _patterns().pointing.search(text, *parts[index]) and has_number(text, *parts[0]):
             return parts[index - 1][1]
     for index in range(len(parts) - 1, max(-1, len(parts) - _MAX_TAIL_CLAUSES - 1), -1):
         asked = read_request(text, *parts[index], needs_object=index == 0)

@@ -366,10 +366,8 @@ def _request(sentence: str) -> tuple[str, str] | None:
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
     found = _announced(text) or _plain_request(sentence, text)
-    named = _REFERS.match(aligned(sentence))
-    if named is not None and not _NEVER.search(text) and (found is not None or _has_request(sentence)):
-        # What stands between is why: "Lo de mi sueldo no le importa a nadie, bórralo".
-        return "topic" if found is not None and found[0] == "topic" else "nearby", named["topic"]
+    if (referred := _of_reference(sentence, text, found)) is not None:
+        return referred
     is_asked = found is not None or _WANTED_GONE.search(text) is not None
     if is_asked and (found is None or found[0] != "topic") and (topic := everything_about(sentence)):
         return "topic", topic
@@ -380,6 +378,18 @@ def _request(sentence: str) -> tuple[str, str] | None:
     if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
         return told
     return found
+
+
+def _of_reference(sentence: str, text: str, found: tuple[str, str] | None) -> tuple[str, str] | None:
+    """What a sentence refers to before it asks, where `found` does not say: behind it stands why."""
+    named = _REFERS.match(aligned(sentence))
+    if named is None or _NEVER.search(text) or (found is None and not _has_request(sentence)):
+        return None
+    topic = named["topic"]
+    if found is not None and found[1]:
+        # "Lo de mi sueldo no le importa a nadie, bórralo" is not of all that.
+        return (found[0], topic) if found[1].startswith(f"{topic} ") else None
+    return "nearby", topic
 
 
 def _announced(text: str) -> tuple[str, str] | None:
