@@ -294,6 +294,9 @@ TABLE: Mapping[str, Reading] = {
         _change(text), text
     ),
     "reverie_server.heuristics.changes.change_pairs.units_of": change_pairs.units_of,
+    "reverie_server.heuristics.changes.change_pairs.shared_parts": lambda text: change_pairs.shared_parts(
+        frozenset(text.split()), frozenset(f"{text}s".split()), "german"
+    ),
     "reverie_server.heuristics.changes.change_pairs.word_features": lambda text: change_pairs.word_features(
         text, f"{text} is new now", "english", 0.5
     ),
@@ -436,6 +439,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.fact_ledger.differ_in_scope": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
     "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.change_rules.close_place_of_work": _BY_RESOLVE,
     **{
         f"reverie_server.facts.lines.{name}": _BY_LOCATE
         for name in ("line_with", "statement_of", "statements_in", "with_statement", "without_statement")

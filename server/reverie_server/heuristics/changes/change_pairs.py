@@ -43,7 +43,7 @@ FEATURES = (*OF_WORDS, *OF_PLACE, *OF_KINDS, *OF_ASPECTS)
 MAX_UNITS = 6
 # A part of a sentence that is shorter says nothing by itself, and a short sentence is compared as a whole, too.
 _FEWEST_WORDS, _FEWEST_CHARS, _SHORT = 3, 5, 90
-_FEWEST_OF_PART, _FEWEST_ALIKE = 5, 8
+_FEWEST_OF_PART, _FEWEST_ALIKE, _MOST_TERMS = 5, 8, 80
 _MOST_SHARED, _LOWEST_RANK, _MOST_ODDS = 3, 6, 8.0
 _CUT = re.compile(
     r"[,;:–—] |[，；：]|(?<=[\w'’)]) (?=(?:and|but|because|so|und|aber|weil|denn|y|pero|porque) )", re.IGNORECASE
@@ -193,10 +193,13 @@ def word_features(old: str, new: str, language: str, similarity: float) -> list[
 
 def shared_parts(terms: frozenset[str], others: frozenset[str], language: str) -> int:
     """How many pairs of German words are a compound and a part of it, or begin alike: "Umzugswagen" and "Umzug",
-    "Stationsleiter" and "Stationsleitung"."""
+    "Stationsleiter" and "Stationsleitung". Of more words than a sentence has the first are compared."""
     if language != "german":
         return 0
-    return sum(_has_part(term, other) or _has_part(other, term) for term in terms for other in others if term != other)
+    both = [sorted(words)[:_MOST_TERMS] for words in (terms, others)]
+    return sum(
+        _has_part(term, other) or _has_part(other, term) for term in both[0] for other in both[1] if term != other
+    )
 
 
 def _has_part(word: str, part: str) -> bool:
