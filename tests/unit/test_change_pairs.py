@@ -27,7 +27,13 @@ from reverie_server.heuristics.changes.change_pairs import (
     units_of,
     word_features,
 )
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences, has_value
+from reverie_server.heuristics.changes.change_sentences import (
+    ChangeSentence,
+    OpenFact,
+    change_sentences,
+    has_to_do_with,
+    has_value,
+)
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     can_be_otherwise,
@@ -139,6 +145,12 @@ def test_each_earlier_sentence_is_judged_among_the_others() -> None:
     assert judged(model_of(ahead=0.25)) == pytest.approx([-0.4, 0.1, -0.1])
     assert judged(model_of(alone=3.0)) == pytest.approx([1, 1, 1])
     assert pair_log_odds("New things now.", NOTHING, "english", [], 9, model_of(rank=1.0)) == []
+
+
+def test_what_he_does_is_nothing_of_hers() -> None:
+    hers = "Ella da clases de flamenco los jueves y tiene lista de espera."
+    assert not has_to_do_with(statement("Él ahora es cocinero en una venta.", "spanish"), hers)
+    assert has_to_do_with(statement("Ella ahora es cocinera en una venta.", "spanish"), hers)
 
 
 def test_a_day_is_no_place() -> None:
@@ -297,6 +309,13 @@ async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
         # What was asked to be kept as a whole has no subject.
         ("spanish", "Guárdame que la alarma se quita con el 1958.", "Ahora se quita con el 3307, apréndetelo.", True),
         ("spanish", "Guárdame que la alarma se quita con el 1958.", "El candado se abre con el 4410 ahora.", False),
+        (
+            "english",
+            "Remember that the desk wall is 136 cm wide.",
+            "I rounded the legs of the desk by the wall.",
+            False,
+        ),
+        ("english", "Remember that the desk wall is 136 cm wide.", "The desk wall is 142 cm wide now.", True),
     ],
 )
 def test_what_a_sentence_can_say_otherwise(language: str, said: str, later: str, can_be: bool) -> None:

@@ -124,6 +124,8 @@ _EACH_TIME = re.compile(
 _THEIRS = re.compile(
     r"(?<!\w)(?:his|her|hers|their|theirs|sein|seine[mnrs]?|ihre[mnrs]?|sus?)(?!\w)|[他她](?:们)?的|[他她]们?家"
 )
+_HE = re.compile(r"\W*(?:(?:he|his|er|él)(?!\w)|他)")
+_SHE = re.compile(r"\W*(?:(?:she|her|ella)(?!\w)|她)")
 # Words that say that something is called so, whatever it is.
 _CALLED = content_terms("called named name heißt heiße llama llamo 名字") | content_terms("叫做")
 # What one decides, plans, or does as a rule: several hold at a time.
@@ -408,17 +410,24 @@ def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
 def has_to_do_with(change: ChangeSentence, text: str) -> bool:
     """Whether a sentence can end what a text says, as far as the values and words of both tell.
 
-    What goes on as before ends nothing. A sum of money ends with another sum; and what is so each Saturday not by what
-    happens on one of them.
+    What goes on as before ends nothing, and what he does is nothing of hers. A sum of money ends with another sum; and
+    what is so each Saturday not by what happens on one of them.
     """
     plain = folded(change.sentence)
     if not change.tells and _STILL.search(plain) is not None:
+        return False
+    if {_who(plain), _who(folded(text))} == {"he", "she"}:
         return False
     old = values_of(text, change.language)
     if not change.tells and "money" in old.numbers and change.values.numbers and not is_other_value(change.values, old):
         return False
     is_same_day = bool(change.values.weekdays & old.weekdays) and not change.values.words & old.words
     return not (is_same_day and _EACH_TIME.search(folded(text)) and not _EACH_TIME.search(plain))
+
+
+def _who(plain: str) -> str | None:
+    """Whether a sentence begins with him or with her."""
+    return "he" if _HE.match(plain) else "she" if _SHE.match(plain) else None
 
 
 def names_subject(change: ChangeSentence, subject: str) -> bool:

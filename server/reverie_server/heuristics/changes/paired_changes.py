@@ -28,7 +28,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     names_subject,
     says_it_is_over,
 )
-from reverie_server.heuristics.changes.values import shared_words, values_of
+from reverie_server.heuristics.changes.values import is_other_value, shared_words, values_of
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
@@ -101,6 +101,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
     theirs = values_of(fact.text, change.language)
+    # What was asked to be kept with a value is otherwise with another one.
+    if fact.category == "request" and not theirs.is_empty and not is_other_value(change.values, theirs, tells=True):
+        return False
     has_both = not change.values.is_empty and not theirs.is_empty
     if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
