@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +47,7 @@ QUERIES = {
     "due_sessions": sources.SQL["due_sessions"],
     "acquaintances": sources.SQL["acquaintances"],
     "namesakes": sources.SQL["namesakes"],
+    "spoken": store.SQL["spoken"],
     "twins": store.SQL["twins"],
     "unsourced": store.SQL["unsourced"],
     "drop_message_sources": store.SQL["drop_message_sources"],
@@ -103,6 +105,7 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
             **{
                 "is_retry": True,
                 "failed": [1],
+                "hashes": [hashlib.sha256(b"1").digest()],
                 "subjects": ["user"],
                 "predicates": ["likes"],
                 "objects": ["Petra 2"],
