@@ -155,3 +155,10 @@ def test_what_is_asked_for_in_other_words_and_corrects_itself_is_kept_as_it_hold
     [line] = memorable_of([message], "english", "UTC", asked_by_meaning={said: ()}).lines
     assert line.statement.text == "I have a dentist appointment on the 15th of April, at half past nine."
     assert line.is_request
+
+
+def test_a_question_that_asks_for_something_from_now_on_is_kept() -> None:
+    request = "¿Podrías acordarte de no meter nunca refranes en mis mensajes?"
+    message = Message(1, "user", f"Qué risa. {request} Parezco mi abuela.", AT, 1, "1", {})
+    lines = memorable_of([message], "spanish", "UTC", (), {request: [request]}).lines
+    assert [line.statement.text for line in lines] == [request]

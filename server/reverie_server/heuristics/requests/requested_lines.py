@@ -70,7 +70,10 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 named = _named(sentence, earlier) if sentence in by_meaning else None
                 meant = named or before
                 found += [meant] if meant is not None and meant not in found else []
-            elif request.kind == "named" or asks(sentence, None) or len(sentence) > _MAX_CHARS:
+            elif request.kind == "named" or len(sentence) > _MAX_CHARS:
+                continue
+            elif asks(sentence, None) and sentence not in meant_by_any:
+                # "Could you never put proverbs in my messages?" means itself.
                 continue
             else:
                 rest = sentence[request.start : request.end].strip()
