@@ -124,6 +124,23 @@ async def test_a_copy_that_does_not_tell_when_it_was_said_takes_nothing_back(tal
     assert await holding(talk) == ["Milan"]
 
 
+async def test_a_copy_of_two_facts_gives_each_its_own_words_and_days(runtime: Runtime) -> None:
+    said = "I live in Leeds and I start at Acme Tools on 1 June 2031."
+    talk = Talk(runtime)
+    await talk.say(said, "Noted.")
+    await read_facts(talk)
+    before = {fact["predicate"]: (fact["fact_id"], fact["valid_from"]) for fact in await rows(talk)}
+    known = {(row["fact_id"], bytes(row["sentence_sha256"])) for row in await rows(talk, "fact_sentences")}
+    await write_copy(talk, f"- {said}", [message_source("web:1", [(1, None)])])
+    await read_facts(talk)
+    after = {fact["predicate"]: (fact["fact_id"], fact["valid_from"]) for fact in await rows(talk)}
+    assert after == before
+    assert len(before) == 2
+    assert {(row["fact_id"], bytes(row["sentence_sha256"])) for row in await rows(talk, "fact_sentences")} == known
+    sources = [(row["fact_id"], row["path"]) for row in await rows(talk, "fact_sources") if row["path"]]
+    assert sorted(sources) == sorted((fact_id, "MEMORY.md") for fact_id, _ in before.values())
+
+
 async def test_what_a_tool_saves_is_said_anew(talk: Talk) -> None:
     await talk.say("home of user = Rome.", "Yes.")
     await read_facts(talk)

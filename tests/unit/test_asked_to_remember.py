@@ -48,7 +48,7 @@ async def test_a_conversation_that_takes_too_long_is_extracted_without(monkeypat
 
 
 async def test_what_is_asked_for_from_now_on_means_itself() -> None:
-    request = "Could you please always give me the measurements in inches as well, and keep that in your head?"
+    request = "Could you please always give me the measurements in inches as well, keep them in your head?"
     assert await asked_to_remember(
         NO_MODEL, page("My brain was trained on metric.", request, "Will do."), "english"
     ) == {request: [request]}

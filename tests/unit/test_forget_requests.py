@@ -83,7 +83,7 @@ Por favor, elimina eso de tus notas.
 TOPIC = """
 Please forget the alarm code of the shed. | alarm code of the shed
 Ach, das mit dem Gehalt geht eigentlich niemanden etwas an, streich es bitte wieder. | gehalt
-Lo de mi sueldo no le importa a nadie, bórralo, por favor. | sueldo
+Das mit der neuen Diagnose bleibt unter uns, lösch das bitte. | diagnose
 Could you please forget the address of my sister? | address of my sister
 Forget the address of the cabin, please. | address of the cabin
 Vergiss bitte das WLAN-Passwort der Werkstatt. | wlan-passwort der werkstatt
@@ -191,6 +191,14 @@ Esto no lo guardes: mi PIN es 3321.
 NONE = """
 That thing about my salary is settled, don't forget it.
 Lo de Bilbao se ha cancelado, no lo olvides.
+The thing with the roof can wait, forget that for now.
+The thing with the roof is fun, but forget that, tell me a joke.
+Das mit dem Dach ist egal, vergiss das, lass uns kochen.
+Das mit Anna ist traurig, ich will das vergessen.
+Lo del tejado da igual, olvida eso, vamos a cenar.
+Quita lo siguiente: tomates, leche y pan.
+Saca lo que sigue.
+Delete what follows: the two paragraphs on pricing.
 Forget the umbrella over there.
 Please forget the umbrella, it's sunny.
 Please forget the file.

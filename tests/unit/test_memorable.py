@@ -42,7 +42,9 @@ def test_what_somebody_near_must_not_have_is_kept_with_who_that_is(language: str
         ("english", "On Sunday I took my nephew Tim to the zoo.", "My nephew is Tim."),
         ("spanish", "El domingo comemos con mi hermana Lucía en el puerto.", "Mi hermana es Lucía."),
         ("german", "Am Wochenende fahren wir zu meiner Schwester Wiebke nach Ulm.", "Meine Schwester ist Wiebke."),
-        ("german", "Ich war gestern bei meinem kleinen Bruder Jan zum Essen.", "Mein Bruder ist Jan."),
+        ("german", "Ich war gestern bei meinem Bruder Jan zum Essen.", "Mein Bruder ist Jan."),
+        ("english", "Yesterday my wife met my brother Tom at the station.", "My brother is Tom."),
+        ("spanish", "Ayer mi mujer vio a mi hermano Luis en la estación.", "Mi hermano es Luis."),
         ("german", "Ich habe gestern meinen Cousin Max getroffen.", "Mein Cousin ist Max."),
     ],
 )
@@ -71,6 +73,21 @@ def test_what_an_acquaintance_must_not_have_is_not_kept() -> None:
 )
 def test_a_request_keeps_the_statement_and_not_itself(said: str, line: str) -> None:
     assert kept(said) == [line]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "Last year I lost my brother Tom in an accident."),
+        ("english", "My brother Tom died last year after a long illness."),
+        ("german", "Letztes Jahr ist mein Bruder Jan bei einem Unfall gestorben."),
+        ("spanish", "En mayo rompí con mi novia Nuria después de tres años."),
+        ("spanish", "Hoy mis hermanas Ana y Eva han venido a comer conmigo."),
+        ("chinese", "昨天我妈见了我弟弟王强，聊了很久很久。"),
+    ],
+)
+def test_who_is_gone_or_named_beside_others_is_told_by_the_whole_sentence(language: str, said: str) -> None:
+    assert all(line.startswith(said) for line in kept(said, language=language))
 
 
 def kept_of_talk(language: str, *said: str) -> list[str]:

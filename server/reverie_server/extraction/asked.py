@@ -28,11 +28,13 @@ from reverie_server.text.fences import strip_injected
 log = structlog.get_logger()
 # "Could you always give me inches, too?" means itself.
 _STANDING = re.compile(
-    r"(?<!\w)(?:you|can you|could you|please)(?: please)? (?:always|never)(?!\w)|(?<!\w)from now on(?!\w)"
-    r"|(?<!\w)du(?: \w+){0,3} (?:immer|nie|niemals)(?!\w)|(?<!\w)(?:ab jetzt|künftig|in zukunft)(?!\w)"
-    r"|(?<!\w)(?:siempre que|no \w+ nunca|de no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)"
-    r"|以后(?:你|都|请|跟我|给我|别)|你每次|从今往后"
+    r"(?<!\w)(?:could|can|would|will) you (?:please )?(?:always|never)(?!\w)|(?<!\w)please (?:always|never)(?!\w)"
+    r"|(?<!\w)from now on(?!\w)|(?<!\w)du(?: \w+){0,3} (?<!für )(?:immer|nie|niemals)(?!\w)"
+    r"|(?<!\w)(?:ab jetzt|künftig|in zukunft)(?!\w)"
+    r"|(?<!\w)(?:no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)|以后(?:你|都|请|跟我|给我|别)|从今往后"
 )
+# What points back is not meant itself.
+_POINTS = re.compile(r"(?<!\w)(?:that|this|it|das|dies|es|eso|esto|lo|la)(?!\w)|[这那它]")
 # Of one conversation so many sentences are looked at, and so many requests.
 _MAX_SENTENCES, _MAX_REQUESTS = 100, 24
 # What asks from the first chance on is a request, whatever it means; from the second on it surely is one.
@@ -91,7 +93,8 @@ async def _meant(
     least: float,
 ) -> list[str]:
     """The sentences that a request of the message at `index` means; none where none has the chance `least`."""
-    if _STANDING.search(aligned(likely.sentence)) is not None:
+    plain = aligned(likely.sentence)
+    if _STANDING.search(plain) is not None and _POINTS.search(plain) is None:
         return [likely.sentence]
     said = spoken[index]
     number = said.index(likely.sentence)

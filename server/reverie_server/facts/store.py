@@ -58,20 +58,30 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
             for index, reading in copies.items()
         }
         ids |= {index: facts_of[0][1] for index, facts_of in placed.items()}
-        await _add_places(facts, [place for places in placed.values() for place in places])
+        # What is one fact alone goes before what is some of several.
+        in_order = sorted(placed.values(), key=len)
+        await _add_places(facts, [place for places in in_order for place in places])
     return [ids[index] for index in range(len(readings))]
 
 
 async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[tuple[Reading, int]]]:
-    """The facts of which copies are, by the index of the copy: those whose sentence a copy repeats, as messages state
-    them, else the one that says the same of the same. Each with the copy as it is a source of the fact."""
+    """The facts of which copies are, by the index of the copy, each with the copy as it is a source of the fact.
+
+    Of a sentence that messages state it is the fact that says the same of the same, else all that were read in it: what
+    was read of it then counts. Of any other it is the one that says the same of the same.
+    """
     keys = {index: sentence_key(reading.stated.sentence) for index, reading in copies.items()}
     params: dict[str, Any] = {**facts.key, "hashes": sorted(set(keys.values()))}
     spoken: dict[bytes, list[DictRow]] = {}
     for row in await (await facts.connection.execute(SQL["spoken"], params)).fetchall():
         spoken.setdefault(bytes(row["sentence_sha256"]), []).append(row)
-    found = {index: [_as_said(copies[index], row) for row in spoken.get(key, ())] for index, key in keys.items()}
-    others = [index for index in copies if not found[index]]
+    found: dict[int, list[tuple[Reading, int]]] = {}
+    for index, key in keys.items():
+        of_sentence, copy = spoken.get(key, []), copies[index]
+        same = [row for row in of_sentence if _says_same(copy.stated, row)]
+        if of_sentence:
+            found[index] = [_as_said(copy, row) for row in same] or [_as_read(copy, key, row) for row in of_sentence]
+    others = [index for index in copies if index not in found]
     stated = [copies[index].stated for index in others]
     params = {
         **facts.key,
@@ -80,8 +90,15 @@ async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[in
         "objects": [each.object for each in stated],
     }
     rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall() if others else []
-    found |= {others[row["place"] - 1]: [_as_said(copies[others[row["place"] - 1]], row)] for row in rows}
-    return {index: of_one for index, of_one in found.items() if of_one}
+    return found | {others[row["place"] - 1]: [_as_said(copies[others[row["place"] - 1]], row)] for row in rows}
+
+
+def _says_same(stated: StatedFact, row: DictRow) -> bool:
+    parts = (stated.subject, stated.predicate, stated.object)
+    return all(
+        part.casefold() == row[name].casefold()
+        for name, part in zip(("subject", "predicate", "object"), parts, strict=True)
+    )
 
 
 def _as_said(copy: Reading, row: DictRow) -> tuple[Reading, int]:
@@ -93,11 +110,21 @@ def _as_said(copy: Reading, row: DictRow) -> tuple[Reading, int]:
     return replace(copy, stated=stated), row["fact_id"]
 
 
+def _as_read(copy: Reading, key: bytes, row: DictRow) -> tuple[Reading, int]:
+    """A copy of a sentence in which a message states a fact that is not what was read in the copy: it has the days of
+    that fact, and no other words by which this is recognised."""
+    dated, fact_id = _as_said(copy, row)
+    stated = replace(dated.stated, valid_from=row["valid_from"], valid_to=row["valid_to"])
+    return replace(dated, stated=stated, keys=frozenset({key})), fact_id
+
+
 async def _add_places(facts: FactSlice, placed: Sequence[tuple[Reading, int]]) -> None:
-    """Add the sources of facts, and the sentences by which they are recognised."""
+    """Add the sources of facts, each line once, and the sentences by which they are recognised."""
     if not placed:
         return
-    rows = {(fact_id, reading.line or id(reading)): _source_row(reading, fact_id) for reading, fact_id in placed}
+    rows: dict[tuple[int, object], dict[str, Any]] = {}
+    for reading, fact_id in placed:
+        rows.setdefault((fact_id, reading.line or id(reading)), _source_row(reading, fact_id))
     await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(list(rows.values()))})
     await add_sentences(facts, {(key, fact_id) for reading, fact_id in placed for key in reading.keys})
 

@@ -14,14 +14,15 @@ SET category = excluded.category, confidence = greatest(facts.confidence, exclud
     change = coalesce(excluded.change, facts.change), updated_at = excluded.updated_at
 RETURNING fact_id, fact_sha256;
 
--- spoken: the facts that messages state and that are recognised by one of some sentences, and when each was last said
-SELECT s.sentence_sha256, s.fact_id, said.said_at
+-- spoken: the facts that messages state and that are recognised by one of some sentences, as each was last said in one
+SELECT s.sentence_sha256, f.fact_id, f.subject, f.predicate, f.object, said.said_at, said.valid_from, said.valid_to
 FROM fact_sentences s
-CROSS JOIN LATERAL (SELECT max(o.said_at) AS said_at FROM fact_sources o
-                    WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = s.fact_id AND o.session_key IS NOT NULL) said
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
+CROSS JOIN LATERAL (SELECT o.said_at, o.valid_from, o.valid_to FROM fact_sources o
+                    WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.session_key IS NOT NULL
+                    ORDER BY o.said_at DESC, o.source_id DESC LIMIT 1) said
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
-  AND said.said_at IS NOT NULL
-ORDER BY s.sentence_sha256, s.fact_id;
+ORDER BY s.sentence_sha256, f.fact_id;
 
 -- twins: facts of a slice that say the same of the same, by (subject, predicate, object) folded; the oldest of each, and
 -- when a message last said it

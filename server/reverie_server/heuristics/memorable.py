@@ -87,6 +87,14 @@ _NOMINATIVES: Mapping[str, str] = {
     **dict.fromkeys(("unser", "unserem", "unseren", "unseres"), "Unser"),
     **dict.fromkeys(("unsere", "unserer"), "Unsere"),
 }
+_OF_ONE = frozenset({"my", "our", "mi", "nuestro", "nuestra"})
+# Who is dead or gone is told by the whole sentence, and so is who is named beside others.
+_ENDS_WITH = re.compile(
+    r"(?<!\w)(?:lost|died|dead|buried|funeral|passed away|broke up|split up|left me|divorce\w*|dumped"
+    r"|gestorben|verstorben|verloren|beerdig\w*|begraben|getrennt|verlassen|geschieden|schluss gemacht"
+    r"|muri[óo]|falleci\w*|perd[íi]|enterr\w*|romp[íi]\w*|dej[ée]|separ\w*|divorci\w*)(?!\w)"
+)
+_AND = re.compile(r",? (?:and|und|y|e|&) ")
 # `Meinen Bruder` is one, `meinen Eltern` are more.
 _OF_ONE_OR_MANY = frozenset({"meinen", "unseren"})
 # People who are worth a line for what they are to the user only with something beside the name.
@@ -310,17 +318,15 @@ class _Reading:
             return text
         fact = relations[0]
         found = _role_before(fact.object).search(text)
-        if found is None or len(text) - len(found[0]) <= _SHORT_CHARS:
+        if found is None or len(text) - len(found[0]) <= _SHORT_CHARS or _ENDS_WITH.search(folded(text)):
             return text
-        said = found["role"].rstrip()
-        role = _NAMING.sub("", said)
-        if found.start() > 0:
-            # "On Sunday we drive to my sister Ada's", and not "at Ahlers, and my boss is called Petra", which says two
-            # things, nor "with my brother Paul I'm restoring a boat", which goes on.
-            is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
-            if role != said or not is_timed:
+        role = _NAMING.sub("", found["role"].rstrip())
+        if found.start() > 0 and cues is not None:
+            # "On Sunday we drive to my sister Ada's"; "with my brother Paul I'm restoring a boat" goes on.
+            is_timed = cues.kinds["time"].search(folded(text)) is not None
+            if not is_timed or _AND.match(text, found.end()):
                 return text
-            role = _nominative(role) if cues is not None and cues.language == "german" else role
+            role = _who_is_named(text[: found.end()], fact.object, cues.language)
         return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}" if role else text
 
     def _with_who(self, facts: Sequence[StatedFact], text: str) -> str:
@@ -389,17 +395,22 @@ def _role_before(name: str) -> re.Pattern[str]:
     return re.compile(said, re.IGNORECASE)
 
 
-def _nominative(role: str) -> str:
-    """The words for what somebody is, as a subject: `Meine Schwester` of `meiner kleinen Schwester`; "" where that is
-    not plain."""
-    first, *rest = role.split()
-    possessive, noun = _NOMINATIVES.get(first.casefold()), rest[-1] if rest else ""
-    relations = all_phrases()["german"].relations
-    known = relations.male if first.casefold() in _OF_ONE_OR_MANY else relations.many | relations.single
-    if noun.casefold() not in known:
-        # `Mit meinem Neffen`.
-        noun = noun.removesuffix("n")
-    return f"{possessive} {noun}" if possessive is not None and noun.casefold() in known else ""
+def _who_is_named(text: str, name: str, language: str) -> str:
+    """What somebody is whose name ends a text, as the subject of a sentence: `Meine Schwester` of `zu meiner Schwester
+    Ada`, `My nephew` of `I took my nephew Tim`; "" where that is not plain."""
+    words = text.removesuffix(name).split()
+    relations = all_phrases()[language].relations
+    if len(words) < 2 or language == "chinese":
+        return ""
+    possessive, noun = words[-2], words[-1]
+    known = relations.many | relations.single
+    if language == "german":
+        known = relations.male if possessive.casefold() in _OF_ONE_OR_MANY else known
+        noun = noun if noun.casefold() in known else noun.removesuffix("n")  # `mit meinem Neffen`
+        possessive = _NOMINATIVES.get(possessive.casefold(), "")
+    elif possessive.casefold() not in _OF_ONE:
+        return ""
+    return f"{possessive} {noun}" if possessive and noun.casefold() in known else ""
 
 
 def _near_of(facts: Sequence[StatedFact]) -> dict[str, str]:

@@ -76,6 +76,8 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
         for old in list(ledger.of_key(SELF, "habit")):
             if new.subject_terms == content_terms(without_days(old.fact.object)) - GOING:
                 ledger.close(old, new)
+    if new.predicate == "works_at" and (change.kind == "ends" or new.fact.is_functional):
+        _close_place_of_work(ledger, new)
     if new.predicate == "out_of_work":
         for predicate in ("works_at", "works_as", "boss"):
             for old in list(ledger.of_key(new.subject, predicate)):
@@ -108,13 +110,15 @@ def _close_other_days(ledger: Ledger, new: ReadFact) -> None:
             ledger.close(old, new)
 
 
-def close_place_of_work(ledger: Ledger, new: ReadFact) -> None:
-    """Close where one worked, as far as that was said with the employer before: another one is elsewhere."""
-    if new.predicate != "works_at":
-        return
-    is_over = new.fact.change is not None and new.fact.change.kind == "ends"
-    if not (is_over or new.fact.is_functional):
-        return
+def close_place_of_work(ledger: Ledger, old: ReadFact, new: ReadFact) -> None:
+    """Close where one worked, as far as it was said with the employer `old`, who is no more one."""
+    for place in list(ledger.of_key(old.subject, "works_in")):
+        if place.fact.text == old.fact.text and not new.object_terms & place.terms:
+            ledger.close(place, new)
+
+
+def _close_place_of_work(ledger: Ledger, new: ReadFact) -> None:
+    """Close where one worked, as far as that was said with the employer before."""
     for old in list(ledger.of_key(new.subject, "works_in")):
         if old.fact.at < new.fact.at and not new.object_terms & old.terms:
             ledger.close(old, new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,6 +30,7 @@ from reverie_server.heuristics.changes.change_sentences import (
     says_it_is_over,
 )
 from reverie_server.heuristics.changes.values import is_other_value, shared_words, values_of
+from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
@@ -46,6 +48,8 @@ _FOR_GOOD = NEVER - {"located"}
 # are changes ("Rory has two naps", "Rory's down to a single sleep").
 _SAID_AGAIN = 0.85
 _CUES = [OF_WORDS.index(name) for name in ("tells", "over", "other_value")]
+
+_OF = re.compile(r"(?<!\w)(?:von|vom|für|fürs|des)(?!\w)")
 
 Vectors = NDArray[np.float32]
 
@@ -129,7 +133,11 @@ def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
     theirs = values_of(fact.text, change.language)
     # The code of the garage and that of the locker are two: what the code is of has to be shared.
     if not theirs.is_empty and not shared_words(change.values, theirs):
-        return shared_parts(content_terms(change.sentence), content_terms(fact.subject), change.language) > 0
+        # "The training is on Thursday" is of "Rudertraining"; "the key of the locker" is of no other key.
+        is_of_another = _OF.search(folded(change.sentence)) is not None
+        return not is_of_another and (
+            shared_parts(content_terms(change.sentence), content_terms(fact.subject), change.language) > 0
+        )
     if change.tells or says_it_is_over(change):
         return True
     shared = content_terms(fact.text) & content_terms(change.sentence)

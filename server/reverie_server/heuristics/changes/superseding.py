@@ -58,7 +58,6 @@ def resolve(facts: Sequence[TimedFact]) -> Resolution:
         _close_same_predicate(ledger, new)
         if fact.change is not None:
             close_by_change(ledger, new, fact.change)
-        close_place_of_work(ledger, new)
         _find_opposite(ledger, new)
         ledger.add(new)
     doubts = {pair for pair in ledger.contradictions if pair[0] in ledger.open and pair[1] in ledger.open}
@@ -102,6 +101,8 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
                 ledger.doubt(old, new)
         else:
             ledger.close(old, new)
+            if new.predicate == "works_at":
+                close_place_of_work(ledger, old, new)
     if not open_facts and change is not None and new.fact.is_functional:
         _close_of_longer_name(ledger, new)
 

@@ -45,18 +45,16 @@ _IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
 _CAN = re.compile(r"你?(?:能|可以)(?:帮我|替我)?(?:记住|记一下|记下)")
 # What leads to a request and says nothing itself.
 _LEADS_TO = re.compile(
-    r"(?:(?:while i(?:'m| am)? (?:at it|think(?:ing)? (?:of|about) it|remember)|before i forget|by the way"
-    r"|one more thing|noch was|übrigens|bevor ich(?:'s| es| das)? (?:wieder )?vergesse|wenn ich schon dabei bin"
-    r"|wo ich gerade dran denke"
-    r"|antes de que se me (?:olvide|pase|vaya)|por cierto|ya que estamos|ahora que me acuerdo|otra cosa"
-    r"|对了|說正事|说正事|順便|顺便|趁我还记得)(?: ?[,:，：–—-]\s*|(?<=[\u4e00-\u9fff])))+"
+    r"(?:(?:while i(?:'m| am)? (?:at it|think(?:ing)? (?:of|about) it|remember)|by the way|one more thing|noch was"
+    r"|übrigens|wenn ich schon dabei bin|wo ich gerade dran denke|por cierto|ya que estamos|ahora que me acuerdo"
+    r"|otra cosa|对了|說正事|说正事|順便|顺便)(?: ?[,:，：–—-]\s*|(?<=[\u4e00-\u9fff])))+"
 )
 # "Hang on to that name for me": it was said before.
 _THAT_THING = re.compile(
     r"(?:please,? |could you |can you |will you |do )*(?:hang on to|hold on to|remember|keep(?: hold of)?|save|store"
     r"|note|write down|jot down|don't forget|make a note of)"
-    r" that (?:name|number|code|one|date|day|time|address|password|figure|size|detail|bit|thing)"
-    r"(?: (?:down|for me|in mind|safe|please|too))*(?= ?(?:[,.;:!?–—-]|$))"
+    r" that (?:name|number|code|one|date|address|password|figure|size|detail|bit|thing)"
+    r"(?: (?:down|for me|in mind|safe|please|too))*+(?= ?(?:[,.;!]|$))(?!.*[:：\d])"
 )
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
@@ -66,8 +64,9 @@ _AHEAD = re.compile(
 # It is about what follows wherever it stands in a message.
 _ANNOUNCES = re.compile(
     r"(?<!\w)(?:something|(?:one|another) (?:more )?thing|etwas|eine sache|algo|un[ao]? (?:cosa|dato))(?!\w)"
-    r"|有一?[件个]"
+    r"|^有一?[件个]"
 )
+_OTHERWISE = re.compile(r"(?<!\w)(?:otherwise|sonst|si no)(?!\w)|不然|否则")
 _BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
@@ -162,7 +161,8 @@ def is_of_next(sentence: str, place: Place) -> bool:
     `I need you to keep one thing for me` may stand between others."""
     plain = aligned(sentence)
     if place == "inner":
-        return _ANNOUNCES.search(plain) is not None
+        # "Remember that in case something happens" points back.
+        return _ANNOUNCES.search(plain) is not None and _BACK.search(plain) is None
     is_ahead = _AHEAD.search(plain) is not None or (is_question(plain) and _BACK.search(plain) is None)
     return place == "first" and is_ahead
 
@@ -218,12 +218,15 @@ def _end_before_request(text: str, start: int, end: int) -> int:
     """Where the last clauses that ask to remember what stands before them begin; `end` without such ones."""
     parts = [(start + first, start + last) for first, last in clauses(text[start:end])]
     kept = len(parts)
+    patterns = _patterns()
     for index in range(1, len(parts) - 1):
-        # "The code is 4471, remember that, please, I always mix it up": behind the request stands the reason. In "the
-        # blood thing, keep hold of it for me, I never know it" what stands before it names what was said before.
+        # "The code is 4471, remember that, please, or I mix it up": behind the request stands the reason. In "the blood
+        # thing, keep hold of it for me, I never know it" what stands before it names what was said before.
         asked = read_request(text, *parts[index])
         is_asked = asked is not None and asked.kind == "remember"
-        if is_asked and _patterns().pointing.search(text, *parts[index]) and has_number(text, *parts[0]):
+        if not is_asked or patterns.pointing.search(text, *parts[index]) is None or not has_number(text, *parts[0]):
+            continue
+        if all(is_idle(text, *part) or _is_reason(text, *part) for part in parts[index + 1 :]):
             return parts[index - 1][1]
     for index in range(len(parts) - 1, max(-1, len(parts) - _MAX_TAIL_CLAUSES - 1), -1):
         asked = read_request(text, *parts[index], needs_object=index == 0)
@@ -232,6 +235,10 @@ def _end_before_request(text: str, start: int, end: int) -> int:
         elif asked is not None or not is_idle(text, *parts[index]):
             break
     return end if kept == len(parts) else parts[kept - 1][1] if kept else start
+
+
+def _is_reason(text: str, start: int, end: int) -> bool:
+    return _patterns().reason.match(text, start, end) is not None or _OTHERWISE.search(text, start, end) is not None
 
 
 def _bounds(text: str) -> tuple[int, int]:

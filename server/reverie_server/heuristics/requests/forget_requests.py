@@ -290,12 +290,12 @@ _OFFERS_TO_TELL = re.compile(
     r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
     r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
 )
-# What it is about stands before the request: "That thing about my salary is nobody's business, strike it, please."
+# What it is about, and why it is to go, before the request: "Das mit dem Gehalt geht niemanden etwas an, streich es".
 _REFERS = re.compile(
-    r"(?:(?:ach|oh|ah|ay|bueno|oye|hm+|ok|und|and|y|well|so|also|sorry|perdona)[ ,]+)*"
-    r"(?:(?:das|die sache|die geschichte) (?:mit|über|von|wegen) (?:dem |der |den |mein\w* |unser\w* )?"
-    r"|(?:that|the)(?: thing| bit| part| stuff| business) (?:about|with) (?:the |my |our )?"
-    r"|lo del? (?:la |los |las |mis? |nuestr\w+ )?)(?P<topic>[\w-]{3,40})(?= )"
+    r"(?i:(?:(?:ach|oh|hm+|ok|und|also|sorry|du|naja),? )*+(?:das|die sache|die geschichte) (?:mit|über|von|wegen)"
+    r" (?:dem |der |den |mein\w* |unser\w* )?+)(?:[a-zäöüß-]+ ){0,2}+(?P<topic>[A-ZÄÖÜ][\w-]{2,40}+)"
+    r" (?i:geht|ist|gehört|bleibt|war)(?!\w)[^,;]{0,60}"
+    r"(?i:niemand\w*|keine[nm]? was|privat|vertraulich|unter uns|nicht für)(?!\w)"
 )
 _BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
 
@@ -366,8 +366,6 @@ def _request(sentence: str) -> tuple[str, str] | None:
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
     found = _announced(text) or _plain_request(sentence, text)
-    if (referred := _of_reference(sentence, text, found)) is not None:
-        return referred
     is_asked = found is not None or _WANTED_GONE.search(text) is not None
     if is_asked and (found is None or found[0] != "topic") and (topic := everything_about(sentence)):
         return "topic", topic
@@ -375,21 +373,11 @@ def _request(sentence: str) -> tuple[str, str] | None:
         return "previous", ""
     if found == ("previous", "") and _OFFERS_TO_TELL.search(text):
         return "next", ""
+    if found == ("previous", "") and (named := _REFERS.match(" ".join(sentence.split()))) is not None:
+        return "nearby", folded(named["topic"])
     if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
         return told
     return found
-
-
-def _of_reference(sentence: str, text: str, found: tuple[str, str] | None) -> tuple[str, str] | None:
-    """What a sentence refers to before it asks, where `found` does not say: behind it stands why."""
-    named = _REFERS.match(aligned(sentence))
-    if named is None or _NEVER.search(text) or (found is None and not _has_request(sentence)):
-        return None
-    topic = named["topic"]
-    if found is not None and found[1]:
-        # "Lo de mi sueldo no le importa a nadie, bórralo" is not of all that.
-        return (found[0], topic) if found[1].startswith(f"{topic} ") else None
-    return "nearby", topic
 
 
 def _announced(text: str) -> tuple[str, str] | None:
@@ -471,13 +459,6 @@ def _matched(text: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> tu
         ):
             return kind, topic
     return None
-
-
-def _has_request(sentence: str) -> bool:
-    """Whether a clause of a sentence asks to forget what it points to."""
-    text = aligned(sentence)
-    requests = [read_request(text, start, end) for start, end in clauses(text)]
-    return not is_question(text) and any(request is not None and request.kind == "forget" for request in requests)
 
 
 def _request_of_clauses(sentence: str) -> tuple[str, str] | None:
