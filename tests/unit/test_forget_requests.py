@@ -82,8 +82,6 @@ Por favor, elimina eso de tus notas.
 """
 TOPIC = """
 Please forget the alarm code of the shed. | alarm code of the shed
-Ach, das mit dem Gehalt geht eigentlich niemanden etwas an, streich es bitte wieder. | gehalt
-Das mit der neuen Diagnose bleibt unter uns, lösch das bitte. | diagnose
 Could you please forget the address of my sister? | address of my sister
 Forget the address of the cabin, please. | address of the cabin
 Vergiss bitte das WLAN-Passwort der Werkstatt. | wlan-passwort der werkstatt
@@ -161,6 +159,9 @@ Kann ich dir etwas sagen, das du nicht speicherst? Meine PIN ist 3321.
 Please forget what I'm about to say. My card has the PIN 3321.
 Vergiss bitte gleich wieder, was ich dir jetzt erzähle. Meine PIN ist 3321.
 Borra lo que te cuento ahora. Mi PIN es 3321.
+Olvida lo siguiente. Mi PIN es 3321.
+¿Puedes olvidar lo que te voy a contar? Mi PIN es 3321.
+Please forget what follows. My card has the PIN 3321.
 接下来我说的请忘掉。我的密码是3321。
 """
 OWN = """

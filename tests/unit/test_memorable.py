@@ -82,6 +82,8 @@ def test_a_request_keeps_the_statement_and_not_itself(said: str, line: str) -> N
         ("english", "My brother Tom died last year after a long illness."),
         ("german", "Letztes Jahr ist mein Bruder Jan bei einem Unfall gestorben."),
         ("spanish", "En mayo rompí con mi novia Nuria después de tres años."),
+        ("spanish", "Ayer mi marido Luis me dejó por otra mujer."),
+        ("german", "Gestern habe ich meiner Schwester Wiebke Blumen gebracht."),
         ("spanish", "Hoy mis hermanas Ana y Eva han venido a comer conmigo."),
         ("chinese", "昨天我妈见了我弟弟王强，聊了很久很久。"),
     ],

@@ -34,7 +34,9 @@ _STANDING = re.compile(
     r"|(?<!\w)(?:no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)|以后(?:你|都|请|跟我|给我|别)|从今往后"
 )
 # What points back is not meant itself.
-_POINTS = re.compile(r"(?<!\w)(?:that|this|it|das|dies|es|eso|esto|lo|la)(?!\w)|[这那它]")
+_POINTS = re.compile(
+    r"(?<!\w)(?:that|this|it|das|es|eso|esto)(?=\W*(?:$|[,.;!?]))|\w{3}l[oa](?=\W*$)|(?:这个|那个|它)(?=\W*$)"
+)
 # Of one conversation so many sentences are looked at, and so many requests.
 _MAX_SENTENCES, _MAX_REQUESTS = 100, 24
 # What asks from the first chance on is a request, whatever it means; from the second on it surely is one.

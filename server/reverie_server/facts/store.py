@@ -47,40 +47,47 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
     own = {index: reading for index, reading in enumerate(readings) if not reading.is_copy}
     copies = {index: reading for index, reading in enumerate(readings) if reading.is_copy}
     by_hash = await _upsert(facts, list(own.values()))
-    ids = {index: by_hash[fact_sha256(reading.stated)] for index, reading in own.items()}
-    await _add_places(facts, [(reading, ids[index]) for index, reading in own.items()])
+    placed = {index: [_Place(reading, by_hash[fact_sha256(reading.stated)])] for index, reading in own.items()}
+    await _add_places(facts, placed)
     if copies:
         found = await _stated_by(facts, copies)
-        missing = [reading for index, reading in copies.items() if index not in found]
-        by_hash |= await _upsert(facts, [each for each in missing if fact_sha256(each.stated) not in by_hash])
-        placed = {
-            index: found.get(index) or [(reading, by_hash[fact_sha256(reading.stated)])]
-            for index, reading in copies.items()
-        }
-        ids |= {index: facts_of[0][1] for index, facts_of in placed.items()}
-        # What is one fact alone goes before what is some of several.
-        in_order = sorted(placed.values(), key=len)
-        await _add_places(facts, [place for places in in_order for place in places])
-    return [ids[index] for index in range(len(readings))]
+        missing = {index: reading for index, reading in copies.items() if index not in found}
+        by_hash |= await _upsert(facts, [each for each in missing.values() if fact_sha256(each.stated) not in by_hash])
+        found |= {index: [_Place(reading, by_hash[fact_sha256(reading.stated)])] for index, reading in missing.items()}
+        await _add_places(facts, found)
+        placed |= found
+    return [placed[index][0].fact_id for index in range(len(readings))]
 
 
-async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[tuple[Reading, int]]]:
-    """The facts of which copies are, by the index of the copy, each with the copy as it is a source of the fact.
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A reading as it is a source of a fact; `is_same`: it says what the fact does."""
 
-    Of a sentence that messages state it is the fact that says the same of the same, else all that were read in it: what
-    was read of it then counts. Of any other it is the one that says the same of the same.
+    reading: Reading
+    fact_id: int
+    is_same: bool = True
+
+
+async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[_Place]]:
+    """The facts of which copies are, by the index of the copy.
+
+    Of a sentence that messages state these are all that were read in it: what was read of it then counts, first what
+    says the same of the same as the copy. Of any other it is the one that does.
     """
     keys = {index: sentence_key(reading.stated.sentence) for index, reading in copies.items()}
     params: dict[str, Any] = {**facts.key, "hashes": sorted(set(keys.values()))}
     spoken: dict[bytes, list[DictRow]] = {}
     for row in await (await facts.connection.execute(SQL["spoken"], params)).fetchall():
         spoken.setdefault(bytes(row["sentence_sha256"]), []).append(row)
-    found: dict[int, list[tuple[Reading, int]]] = {}
+    found: dict[int, list[_Place]] = {}
     for index, key in keys.items():
-        of_sentence, copy = spoken.get(key, []), copies[index]
-        same = [row for row in of_sentence if _says_same(copy.stated, row)]
-        if of_sentence:
-            found[index] = [_as_said(copy, row) for row in same] or [_as_read(copy, key, row) for row in of_sentence]
+        copy = copies[index]
+        places = [
+            _as_said(copy, row) if _says_same(copy.stated, row) else _as_read(copy, key, row)
+            for row in spoken.get(key, ())
+        ]
+        if places:
+            found[index] = sorted(places, key=lambda place: not place.is_same)
     others = [index for index in copies if index not in found]
     stated = [copies[index].stated for index in others]
     params = {
@@ -101,32 +108,34 @@ def _says_same(stated: StatedFact, row: DictRow) -> bool:
     )
 
 
-def _as_said(copy: Reading, row: DictRow) -> tuple[Reading, int]:
+def _as_said(copy: Reading, row: DictRow) -> _Place:
     """A copy of a fact; of one that does not tell when it was said, as a message last said it, if one did."""
     said_at = row["said_at"]
     if not copy.is_undated or said_at is None or copy.stated.said_at <= said_at:
-        return copy, row["fact_id"]
+        return _Place(copy, row["fact_id"])
     stated = replace(copy.stated, said_at=said_at, valid_from=min(copy.stated.valid_from, said_at))
-    return replace(copy, stated=stated), row["fact_id"]
+    return _Place(replace(copy, stated=stated), row["fact_id"])
 
 
-def _as_read(copy: Reading, key: bytes, row: DictRow) -> tuple[Reading, int]:
+def _as_read(copy: Reading, key: bytes, row: DictRow) -> _Place:
     """A copy of a sentence in which a message states a fact that is not what was read in the copy: it has the days of
     that fact, and no other words by which this is recognised."""
-    dated, fact_id = _as_said(copy, row)
+    dated = _as_said(copy, row).reading
     stated = replace(dated.stated, valid_from=row["valid_from"], valid_to=row["valid_to"])
-    return replace(dated, stated=stated, keys=frozenset({key})), fact_id
+    return _Place(replace(dated, stated=stated, keys=frozenset({key})), row["fact_id"], is_same=False)
 
 
-async def _add_places(facts: FactSlice, placed: Sequence[tuple[Reading, int]]) -> None:
+async def _add_places(facts: FactSlice, placed: Mapping[int, Sequence[_Place]]) -> None:
     """Add the sources of facts, each line once, and the sentences by which they are recognised."""
-    if not placed:
+    places = sorted((place for of_one in placed.values() for place in of_one), key=lambda place: not place.is_same)
+    if not places:
         return
     rows: dict[tuple[int, object], dict[str, Any]] = {}
-    for reading, fact_id in placed:
-        rows.setdefault((fact_id, reading.line or id(reading)), _source_row(reading, fact_id))
+    for place in places:
+        source = place.reading.line or id(place.reading)
+        rows.setdefault((place.fact_id, source), _source_row(place.reading, place.fact_id))
     await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(list(rows.values()))})
-    await add_sentences(facts, {(key, fact_id) for reading, fact_id in placed for key in reading.keys})
+    await add_sentences(facts, {(key, place.fact_id) for place in places for key in place.reading.keys})
 
 
 async def add_sentences(facts: FactSlice, keys: Collection[tuple[bytes, int]]) -> None:

@@ -90,10 +90,13 @@ _NOMINATIVES: Mapping[str, str] = {
 _OF_ONE = frozenset({"my", "our", "mi", "nuestro", "nuestra"})
 # Who is dead or gone is told by the whole sentence, and so is who is named beside others.
 _ENDS_WITH = re.compile(
-    r"(?<!\w)(?:lost|died|dead|buried|funeral|passed away|broke up|split up|left me|divorce\w*|dumped"
-    r"|gestorben|verstorben|verloren|beerdig\w*|begraben|getrennt|verlassen|geschieden|schluss gemacht"
-    r"|muri[óo]|falleci\w*|perd[íi]|enterr\w*|romp[íi]\w*|dej[ée]|separ\w*|divorci\w*)(?!\w)"
+    r"(?<!\w)(?:lost (?:my|our)|died|(?:is|was) dead|buried|funeral|killed|passed (?:away|on)|broke up|split up"
+    r"|moved out|left me|walked out on|divorced|dumped|married|gestorben|verstorben|starb|ums leben|beerdigt\w*"
+    r"|begraben|getrennt|scheiden|geschieden|schluss gemacht|heirate\w*|muri[óo]|falleci\w*|perdi(?:mos|ó la vida)"
+    r"|perd[íi]|enterramos|romp[íi]\w*|dej[ée]|(?:me|nos) dej[óo]|me divorci\w*|me cas[ée])(?!\w)"
+    r"|去世|过世|過世|死了|分手|离婚|離婚"
 )
+_DAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|und|y|e|&) ")
 # `Meinen Bruder` is one, `meinen Eltern` are more.
 _OF_ONE_OR_MANY = frozenset({"meinen", "unseren"})
@@ -324,7 +327,9 @@ class _Reading:
         if found.start() > 0 and cues is not None:
             # "On Sunday we drive to my sister Ada's"; "with my brother Paul I'm restoring a boat" goes on.
             is_timed = cues.kinds["time"].search(folded(text)) is not None
-            if not is_timed or _AND.match(text, found.end()):
+            # "I gave my sister Ada flowers" in German, where both are written alike.
+            is_longer = " " in fact.object and (cues.language == "german" or _DAY.search(fact.object) is not None)
+            if not is_timed or is_longer or _AND.match(text, found.end()):
                 return text
             role = _who_is_named(text[: found.end()], fact.object, cues.language)
         return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}" if role else text

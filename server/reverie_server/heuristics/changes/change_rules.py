@@ -118,9 +118,10 @@ def close_place_of_work(ledger: Ledger, old: ReadFact, new: ReadFact) -> None:
 
 
 def _close_place_of_work(ledger: Ledger, new: ReadFact) -> None:
-    """Close where one worked, as far as that was said with the employer before."""
+    """Close where one worked: with the employer that is over, or with any other than the new one."""
+    is_over = new.fact.change is not None and new.fact.change.kind == "ends"
     for old in list(ledger.of_key(new.subject, "works_in")):
-        if old.fact.at < new.fact.at and not new.object_terms & old.terms:
+        if old.fact.at < new.fact.at and bool(new.object_terms & old.terms) == is_over:
             ledger.close(old, new)
 
 

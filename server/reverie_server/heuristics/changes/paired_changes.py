@@ -49,7 +49,7 @@ _FOR_GOOD = NEVER - {"located"}
 _SAID_AGAIN = 0.85
 _CUES = [OF_WORDS.index(name) for name in ("tells", "over", "other_value")]
 
-_OF = re.compile(r"(?<!\w)(?:von|vom|für|fürs|des)(?!\w)")
+_OF = re.compile(r"(?<!\w)(?:von|vom|für|fürs|des|(?:mein|dein|unser)(?:es|er))(?!\w)")
 
 Vectors = NDArray[np.float32]
 

@@ -54,7 +54,9 @@ _THAT_THING = re.compile(
     r"(?:please,? |could you |can you |will you |do )*(?:hang on to|hold on to|remember|keep(?: hold of)?|save|store"
     r"|note|write down|jot down|don't forget|make a note of)"
     r" that (?:name|number|code|one|date|address|password|figure|size|detail|bit|thing)"
-    r"(?: (?:down|for me|in mind|safe|please|too))*+(?= ?(?:[,.;!]|$))(?!.*[:：\d])"
+    r"(?: (?:down|for me|in mind|safe|please|too))*+"
+    r"(?= ?(?:[.;!?]*$|[,;] ?(?:please|will you|would you|thanks|i|i'm|i'll|we|he|she|they|it|it's|because|or|so"
+    r"|(?:just )?in case|otherwise)(?!\w)))(?! ?, ?it(?:'s| is) \S*\d)"
 )
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
@@ -161,8 +163,11 @@ def is_of_next(sentence: str, place: Place) -> bool:
     `I need you to keep one thing for me` may stand between others."""
     plain = aligned(sentence)
     if place == "inner":
-        # "Remember that in case something happens" points back.
-        return _ANNOUNCES.search(plain) is not None and _BACK.search(plain) is None
+        # Of the clause that asks: "remember that in case something happens" points back, and "it's important" says why.
+        reason = _patterns().because.search(plain)
+        parts = clauses(plain[: reason.start() if reason is not None else len(plain)])
+        asking = plain[slice(*parts[0])] if parts else ""
+        return _ANNOUNCES.search(asking) is not None and _BACK.search(asking) is None
     is_ahead = _AHEAD.search(plain) is not None or (is_question(plain) and _BACK.search(plain) is None)
     return place == "first" and is_ahead
 

@@ -96,7 +96,7 @@ ENGLISH = (
     ),
     (rf"{_OPEN}forget i (?:ever |even )?(?:said|told you|mentioned) (?:that|this|anything){_END}", "previous"),
     (
-        rf"{_OPEN}(?:please )?(?:forget|delete|erase|scrap|strike) (?:what(?:ever)? i(?:'m| am) (?:about|going) to (?:say|tell you)|what(?:ever)? i(?:'ll| will)? (?:say|tell you) (?:next|now)){_END}",
+        rf"{_OPEN}(?:please )?(?:forget (?:what comes next|what follows)|(?:forget|delete|erase|scrap|strike) (?:what(?:ever)? i(?:'m| am) (?:about|going) to (?:say|tell you)|what(?:ever)? i(?:'ll| will)? (?:say|tell you) (?:next|now))){_END}",
         "next",
     ),
     (
@@ -342,7 +342,7 @@ SPANISH = (
         "next",
     ),
     (
-        rf"{_OYE}{_PUEDES}(?:olv[ií]d[ae]|olvid[aá]|borr[aáe]|b[oó]rr[ae](?:me)?|olvides|borres) (?:lo que (?:te )?voy a (?:decir|contar)(?:te)?(?: ahora)?|lo que te (?:digo|cuento) ahora){_FIN}",
+        rf"{_OYE}{_PUEDES}(?:olv[ií]d[ae]|olvid[aá]|olvides|olvidar|olv[ií]date de) (?:lo siguiente|lo que sigue|lo que viene|lo que (?:te )?voy a (?:decir|contar)(?:te)?(?: ahora)?|lo que te (?:digo|cuento) ahora){_FIN}|{_OYE}{_PUEDES}(?:b[oó]rr[ae](?:me)?|borr[aá]|borres|borrar) (?:lo que (?:te )?voy a (?:decir|contar)(?:te)?(?: ahora)?|lo que te (?:digo|cuento) ahora){_FIN}",
         "next",
     ),
     (

@@ -290,13 +290,6 @@ _OFFERS_TO_TELL = re.compile(
     r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
     r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
 )
-# What it is about, and why it is to go, before the request: "Das mit dem Gehalt geht niemanden etwas an, streich es".
-_REFERS = re.compile(
-    r"(?i:(?:(?:ach|oh|hm+|ok|und|also|sorry|du|naja),? )*+(?:das|die sache|die geschichte) (?:mit|über|von|wegen)"
-    r" (?:dem |der |den |mein\w* |unser\w* )?+)(?:[a-zäöüß-]+ ){0,2}+(?P<topic>[A-ZÄÖÜ][\w-]{2,40}+)"
-    r" (?i:geht|ist|gehört|bleibt|war)(?!\w)[^,;]{0,60}"
-    r"(?i:niemand\w*|keine[nm]? was|privat|vertraulich|unter uns|nicht für)(?!\w)"
-)
 _BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
 
 
@@ -373,8 +366,6 @@ def _request(sentence: str) -> tuple[str, str] | None:
         return "previous", ""
     if found == ("previous", "") and _OFFERS_TO_TELL.search(text):
         return "next", ""
-    if found == ("previous", "") and (named := _REFERS.match(" ".join(sentence.split()))) is not None:
-        return "nearby", folded(named["topic"])
     if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
         return told
     return found
