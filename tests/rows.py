@@ -22,7 +22,8 @@ def tables_of(connection: psycopg.Connection[Any]) -> list[str]:
 
 def written_out(connection: psycopg.Connection[Any], table: str) -> sql.Composed:
     """An expression over a table `t`: a row as text, column by column, since Citus knows no row as a whole."""
-    return sql.SQL("concat_ws(' ', {})").format(sql.SQL(", ").join(_columns(connection, table)))
+    columns = [sql.Identifier("t", name) for name in columns_of(connection, table)]
+    return sql.SQL("concat_ws(' ', {})").format(sql.SQL(", ").join(columns))
 
 
 def leftovers(conninfo: str, word: str) -> list[str]:
@@ -42,6 +43,7 @@ def holding(conninfo: str, *patterns: str) -> dict[str, int]:
     return found
 
 
-def _columns(connection: psycopg.Connection[Any], table: str) -> list[sql.Identifier]:
+def columns_of(connection: psycopg.Connection[Any], table: str) -> list[str]:
+    """The names of a table's columns, in their order."""
     with connection.cursor(row_factory=tuple_row) as cursor:
-        return [sql.Identifier("t", name) for (name,) in cursor.execute(_COLUMNS, [f'"{table}"']).fetchall()]
+        return [name for (name,) in cursor.execute(_COLUMNS, [f'"{table}"']).fetchall()]

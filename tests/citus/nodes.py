@@ -70,7 +70,11 @@ class Nodes:
 
     def kill(self, name: str) -> None:
         """End every process of a node as the kernel does when there is no memory."""
-        kill_all(self._directory / name / "postgres", time.monotonic() + 20)
+        kill_all(self.cluster(name), time.monotonic() + 20)
+
+    def cluster(self, name: str) -> Path:
+        """Where a node runs: the directory of its data."""
+        return self._directory / name / "postgres"
 
     def of(self, name: str, database: str) -> str:
         """How to reach a database on a node."""

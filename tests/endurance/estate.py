@@ -1,4 +1,4 @@
-"""All that runs in a round: PostgreSQL, two servers and two workers over it, each a process that can be killed."""
+"""All that runs in a round: two servers and two workers over PostgreSQL, each a process that can be killed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Literal
 
 import psutil
 from tests.chaos.supervised import Program
+from tests.endurance.servers import Servers
 from tests.ports import free_ports
 
-from reverie_indexer.postgres.embedded import EmbeddedPostgres
 from reverie_indexer.postgres.host import is_live
 
 Victim = Literal["server", "worker", "server that drains", "worker that drains", "backend", "postmaster", "postgres"]
@@ -32,13 +32,11 @@ END_SECONDS = 60.0
 
 
 class Estate:
-    """The processes of a round, in a directory of its own. Methods block."""
+    """The processes of a round. Methods block."""
 
-    def __init__(self, directory: Path, rng: random.Random) -> None:
+    def __init__(self, postgres: Servers, rng: random.Random) -> None:
         self._rng = rng
-        self._postgres = EmbeddedPostgres(directory)
-        self._cluster = directory / "postgres"
-        self.conninfo = self._postgres.start()
+        self._postgres = postgres
         self.ports = free_ports(2)
         self._servers = [self._server(port) for port in self.ports]
         self._workers = [self._worker() for _ in range(2)]
@@ -51,7 +49,9 @@ class Estate:
         return self._program("worker")
 
     def _program(self, *arguments: str) -> Program:
-        return Program(*arguments, module="reverie_server.cli.main", REVERIE_DATABASE_URL=self.conninfo, **SETTINGS)
+        return Program(
+            *arguments, module="reverie_server.cli.main", REVERIE_DATABASE_URL=self._postgres.conninfo, **SETTINGS
+        )
 
     def drawn(self) -> Victim:
         """Who is next."""
@@ -68,8 +68,9 @@ class Estate:
                 self._end(self._workers[number], drains=victim != "worker")
                 self._workers[number] = self._worker()
             case _:
-                self._kill_postgres(victim)
-                self._postgres.start()
+                cluster = self._rng.choice(self._postgres.clusters)
+                self._kill_postgres(cluster, victim)
+                self._postgres.start(cluster)
 
     def _end(self, program: Program, *, drains: bool) -> None:
         if drains:
@@ -80,41 +81,41 @@ class Estate:
         program.stop()
         self.ended.append(program)
 
-    def _kill_postgres(self, victim: Victim) -> None:
-        postmaster, *others = self._postgres_processes()
+    def _kill_postgres(self, cluster: Path, victim: Victim) -> None:
+        postmaster, *others = _postgres_processes(cluster)
         victims = {"postmaster": [postmaster], "postgres": [postmaster, *others]}.get(victim)
         for process in victims or [self._rng.choice(others)]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-
-    def _postgres_processes(self) -> list[psutil.Process]:
-        """The live processes of the cluster, the postmaster first, as soon as there are some."""
-        deadline = time.monotonic() + END_SECONDS
-        while time.monotonic() < deadline:
-            found = []
-            for process in psutil.process_iter(["name"]):
-                with suppress(psutil.Error):
-                    if process.info["name"] == "postgres" and process.cwd() == str(self._cluster) and is_live(process):
-                        found.append(process)
-            with suppress(OSError, ValueError, IndexError):
-                first = int((self._cluster / "postmaster.pid").read_text().split()[0])
-                if len(found) > 1 and first in [process.pid for process in found]:
-                    return sorted(found, key=lambda process: (process.pid != first, process.pid))
-            time.sleep(0.05)
-        raise AssertionError("PostgreSQL is not back")
 
     def lines(self) -> list[str]:
         """All that was logged."""
         return [line for program in (*self.ended, *self._servers, *self._workers) for line in program.lines]
 
     def rest(self) -> None:
-        """End servers and workers, as an operator does; PostgreSQL runs on."""
+        """End servers and workers, as an operator does."""
         for program in (*self._workers, *self._servers):
             self._end(program, drains=True)
         self._servers, self._workers = [], []
 
     def close(self) -> None:
-        """End everything, however it is."""
+        """End them, however they are."""
         for program in (*self._workers, *self._servers):
             program.stop()
-        self._postgres.stop()
+
+
+def _postgres_processes(cluster: Path) -> list[psutil.Process]:
+    """The live processes of a cluster, the postmaster first, as soon as there are some."""
+    deadline = time.monotonic() + END_SECONDS
+    while time.monotonic() < deadline:
+        found = []
+        for process in psutil.process_iter(["name"]):
+            with suppress(psutil.Error):
+                if process.info["name"] == "postgres" and process.cwd() == str(cluster) and is_live(process):
+                    found.append(process)
+        with suppress(OSError, ValueError, IndexError):
+            first = int((cluster / "postmaster.pid").read_text().split()[0])
+            if len(found) > 1 and first in [process.pid for process in found]:
+                return sorted(found, key=lambda process: (process.pid != first, process.pid))
+        time.sleep(0.05)
+    raise AssertionError("PostgreSQL is not back")

@@ -12,14 +12,12 @@ import psycopg
 from psycopg import sql
 from tests.consistency import assert_index_consistent
 from tests.endurance.people import WORD, Person
+from tests.rows import columns_of, tables_of, written_out
 
 IDLE_SECONDS = 300.0
 STAGES = ("episodic", "semantic", "facts", "extraction")
 SAMPLE = 20
-_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
-_ROWS = (
-    "SELECT to_jsonb(t) ->> 'tenant_id', to_jsonb(t) ->> 'slice_id', t::text FROM {} t WHERE strpos(t::text, 'zq') > 0"
-)
+_ROWS = "SELECT {tenant}, {slice}, {row} FROM {table} t WHERE strpos({row}, 'zq') > 0"
 _SLICES = "SELECT slice_id::text, owner_key FROM slices"
 
 
@@ -72,11 +70,10 @@ def check_rows(conninfo: str, people: Sequence[Person]) -> None:
     by_number = {str(person.number): person for person in people}
     forgotten = {word for person in people for word in person.forgotten}
     with psycopg.connect(conninfo) as connection:
-        connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
+        connection.execute("SELECT set_config('reverie.maintenance', 'on', true)")
         owners: Mapping[str, str | None] = dict(connection.execute(_SLICES).fetchall())
-        for (table,) in connection.execute(_TABLES).fetchall():
-            rows = connection.execute(sql.SQL(_ROWS).format(sql.Identifier(table))).fetchall()
-            for tenant, slice_id, text in rows:
+        for table in tables_of(connection):
+            for tenant, slice_id, text in _spoken_rows(connection, table):
                 words = set(WORD.findall(text))
                 assert words.isdisjoint(forgotten), f"{table} has what was forgotten: {text[:300]}"
                 for number in {re.findall(r"\d+", word)[0] for word in words}:
@@ -86,6 +83,19 @@ def check_rows(conninfo: str, people: Sequence[Person]) -> None:
         for person in people:
             _check_messages(connection, person)
     assert_index_consistent(conninfo)
+
+
+def _spoken_rows(connection: psycopg.Connection, table: str) -> list[tuple[str | None, str | None, str]]:
+    """The tenant and the slice of each row of a table that has words of somebody, and the row."""
+    columns = columns_of(connection, table)
+    tenant, slice_ = (
+        sql.SQL("t.{}::text").format(sql.Identifier(name)) if name in columns else sql.SQL("NULL")
+        for name in ("tenant_id", "slice_id")
+    )
+    statement = sql.SQL(_ROWS).format(
+        tenant=tenant, slice=slice_, row=written_out(connection, table), table=sql.Identifier(table)
+    )
+    return connection.execute(statement).fetchall()
 
 
 def _check_messages(connection: psycopg.Connection, person: Person) -> None:

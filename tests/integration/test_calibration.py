@@ -211,7 +211,8 @@ async def test_the_nearness_of_a_memory_is_of_its_own_vectors_alone_and_seen_by_
     assert await calibration.renew(ready) == 2
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("UPDATE slice_nearness n SET chunk_count = 1000 FROM slices s"
-                           " WHERE s.slice_id = n.slice_id AND s.owner_key = 'user:ada'")  # fmt: skip
+                           " WHERE s.tenant_id = n.tenant_id AND s.slice_id = n.slice_id"
+                           " AND s.owner_key = 'user:ada'")  # fmt: skip
     assert await calibration.renew(ready) == 1
     found = measured(conninfo)
     assert found["user:ada"] == alone
@@ -248,14 +249,16 @@ async def test_a_search_goes_by_the_largest_nearness_of_what_it_sees(
     await Calibration(database).renew(ready)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("UPDATE slice_nearness n SET nearness = 5 FROM slices s"
-                           " WHERE s.slice_id = n.slice_id AND s.owner_key = 'user:bo'")  # fmt: skip
+                           " WHERE s.tenant_id = n.tenant_id AND s.slice_id = n.slice_id"
+                           " AND s.owner_key = 'user:bo'")  # fmt: skip
     assert await relevance() == before
     await write(pipeline, TEAM, ["the office has a coffee machine"])
     assert await relevance() == pytest.approx(before, abs=0.1)
     await Calibration(database).renew(ready)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("UPDATE slice_nearness n SET nearness = 5 FROM slices s"
-                           " WHERE s.slice_id = n.slice_id AND s.owner_key IS NULL")  # fmt: skip
+                           " WHERE s.tenant_id = n.tenant_id AND s.slice_id = n.slice_id"
+                           " AND s.owner_key IS NULL")  # fmt: skip
     assert await relevance() < before - 0.1
 
 
