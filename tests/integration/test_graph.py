@@ -121,7 +121,7 @@ async def test_an_episode_is_read_once_however_often_and_at_once_the_stage_runs(
 ) -> None:
     graph = Graph(talking)
     answers(scripted, answer(WORKS), answer(WORKS), answer(WORKS))
-    episode_id = await graph.episode("Ada works on Reverie.", day(0))
+    episode_id = await graph.episode("Ada works on Reverie. Atlas is for later.", day(0))
     outcomes = await asyncio.gather(*(graph.read(episode_id) for _ in range(3)))
     assert sorted(outcome.status for outcome in outcomes) == ["completed", "skipped", "skipped"]
     assert (await graph.read(episode_id)).status == "skipped"
@@ -141,7 +141,7 @@ async def test_an_episode_is_read_once_however_often_and_at_once_the_stage_runs(
 async def test_a_model_that_answers_garbage_leaves_it_to_plain_words(talking: Runtime, scripted: ScriptedModel) -> None:
     graph = Graph(talking)
     scripted.script = lambda _: says("I would rather talk about cats.")
-    outcome = await graph.read(await graph.episode("Ada works on Reverie. Cats are nice.", day(0)))
+    outcome = await graph.read(await graph.episode("Ada works on Reverie. Cats and Atlas are nice.", day(0)))
     assert (outcome.status, outcome.method, outcome.fallback) == ("completed", "extractive", "unusable")
     assert await graph.history() == ["Ada works_on Reverie 0.."]
     # Asked twice, and again for the next one; what it breaks leaves no trace.

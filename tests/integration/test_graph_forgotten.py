@@ -43,13 +43,19 @@ async def test_a_name_a_description_and_an_alias_that_are_forgotten_are_nowhere_
         answer(
             ("Ada", "works_on", "Reverie"),
             ("Eve", "manages", "Swordfish"),
-            entities=[ada, thing("Swordfish", type="project")],
+            entities=[ada, {**thing("Swordfish", type="project"), "name": "Secret Swordfish"}],
         ),
         answer(("Ada", "works_on", "Atlas")),
         answer(("Eve", "reports_to", "Bo")),
         answer(("Eve", "reports_to", "Cy")),
     )
-    for number, text in enumerate(("One.", "Two.", "Eve reports to Bo.", "Eve reports to Cy, in secret.")):
+    texts = (
+        "Ada and Eve, Reverie, a secret.",
+        "Ada works on Atlas.",
+        "Eve reports to Bo.",
+        "Eve reports to Cy, in secret.",
+    )
+    for number, text in enumerate(texts):
         await graph.hear(text, day(number), f"web:{number}")
     await graph.dedup()
     dry = await forget(talking, "Swordfish", dry_run=True)

@@ -59,7 +59,11 @@ async def filled(graph: Graph, model: ScriptedModel) -> None:
         },
     )
     for number in range(3):
-        await graph.hear(f"Something of both, {number}.", day(number), f"web:{number}")
+        await graph.hear(
+            f"Something of Bo, of Ada Lovelace and Ada Lovelacce, of Reverie and Atlas, {number}.",
+            day(number),
+            f"web:{number}",
+        )
 
 
 APART = [
@@ -107,7 +111,7 @@ async def test_near_and_alike_is_merged_with_all_that_both_have_and_may_be_taken
             "relations": [{"source": "ada-2", "target": "redis", "name": "uses", "confidence": 0.9}],
         },
     )
-    await graph.hear("She uses Redis.", day(5))
+    await graph.hear("Ada Lovelacce uses Redis.", day(5))
     assert "Ada Lovelace uses Redis 5.." in await graph.history()
     _, place = await talking.gate.for_stage("default", "wren", graph.owner_key)
     upkeep = talking.consolidation.graph.upkeep
@@ -127,7 +131,7 @@ async def test_what_is_only_near_is_for_a_person_to_decide(talking: Runtime, scr
     things = [{**thing(name, description=LONG), "type": "event"} for pair in pairs for name in pair]
     other_type = {**thing("Alba", description=LONG), "external_id": "alba-2", "type": "project"}
     answers(scripted, {"entities": [*things, other_type], "relations": []})
-    await graph.hear("Sprints and others.", day(0))
+    await graph.hear("Sprint 12, Sprint 13, Alba and Zorro.", day(0))
     outcome = await graph.dedup()
     assert " 0 merged" in outcome.reason
     view, upkeep = talking.consolidation.graph.view, talking.consolidation.graph.upkeep
@@ -168,7 +172,7 @@ async def test_a_chain_of_merges_comes_apart_link_by_link(talking: Runtime, scri
             ("Ada", "uses", "Redis"), ("Bo", "uses", "Redis"), ("Cy", "uses", "PostgreSQL"), ("Ada", "manages", "Cy")
         ),
     )
-    episode_id = await graph.hear("Ada, Bo and Cy.", day(0))
+    episode_id = await graph.hear("Ada, Bo and Cy, PostgreSQL and Redis.", day(0))
     ada, bo, cy = [await graph.id_of(name) for name in ("Ada", "Bo", "Cy")]
     _, place = await talking.gate.for_stage("default", "wren", graph.owner_key)
     upkeep = talking.consolidation.graph.upkeep

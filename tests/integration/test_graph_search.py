@@ -31,7 +31,7 @@ CHAIN = [
 async def test_hops_cycles_paths_types_and_times(talking: Runtime, scripted: ScriptedModel) -> None:
     graph = Graph(talking)
     answers(scripted, answer(*CHAIN), answer(("Ada", "works_on", "Reverie"), valid_to=day(9).isoformat()))
-    await graph.hear("All of it.", day(0))
+    await graph.hear("All of it: Ada, Bo, Cy, Eve, the Indexer, Reverie, PostgreSQL, Redis.", day(0))
     one = await graph.search("What is Ada doing?", max_depth=1)
     # The newest first; of one time, that which was stored last.
     assert one.paths == ["Ada <-collaborates_with- Bo", "Ada -works_on-> Reverie"]
@@ -120,9 +120,9 @@ async def test_the_owners_and_the_teams_graph_are_seen_and_nobody_elses(
     mine, theirs, team = Graph(talking), Graph(talking, "user:eve"), Graph(talking, None)
     secret = answer(("Eve", "works_on", "Atlas"))
     answers(scripted, answer(("Ada", "works_on", "Reverie")), secret, answer(("Bo", "works_on", "Indexer")))
-    await mine.hear("Mine.", day(0))
-    await theirs.hear("Theirs.", day(0))
-    await team.hear("The team's.", day(0), "web:team")
+    await mine.hear("Mine: Ada, Reverie.", day(0))
+    await theirs.hear("Theirs: Eve, Atlas.", day(0))
+    await team.hear("The team's: Bo, the Indexer.", day(0), "web:team")
     everybody = "Ada Eve Bo Reverie Atlas Indexer"
     own = {"Ada": "personal", "Reverie": "personal"}
     shared = {"Bo": "team", "Indexer": "team"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.episodes import summarised
 from tests.facts import read_facts
+from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import Talk
 
 from reverie_server.access.keys import OPERATOR
@@ -230,3 +232,20 @@ async def test_an_answer_that_says_more_than_what_is_over_stays(runtime: Runtime
     await read_facts(talk)
     [result] = [result for result in await find(talk, answer, tiers=("message",)) if result.text == answer]
     assert result.superseded_by is None
+
+
+async def test_what_a_summary_tells_of_what_is_over_is_over_with_it(talking: Runtime, scripted: ScriptedModel) -> None:
+    told = "Nora told that she works as a vet at Teme Animal Clinic in Hereford."
+    scripted.script = lambda _: says_json({"summary": f"{told} She asked for words that rhyme.", "key_topics": []})
+    talk = Talk(talking)
+    await summarised(talk, "I'm Nora, and I work as a vet at Teme Animal Clinic in Hereford.", "Good morning!")
+    await read_facts(talk)
+    [before] = [result for result in await find(talk, "What does Nora do?", tiers=("episodic",)) if told in result.text]
+    assert before.superseded_by is None
+    await Talk(talking, "web:2").say("From today I work at Corve Veterinary Group in Ludlow.", "Congratulations!")
+    await read_facts(talk)
+    [after] = [result for result in await find(talk, "What does Nora do?", tiers=("episodic",)) if told in result.text]
+    assert after.superseded_by is not None
+    section = (await inject(talk, "What does Nora do at Teme Animal Clinic?")).section
+    assert "Corve" in section
+    assert told not in section

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.echoes import echoes_of
+from reverie_server.heuristics.echoes import echoes_of, retold_in
+from reverie_server.heuristics.spoken_sentences import spoken_sentences
 
 FLIGHT = "Please remember that my flight is on the 13th of March."
 FLUG = "Mein Flug nach Porto ist am 13. März."
@@ -48,3 +49,37 @@ def test_the_value_again_with_a_word_or_two(value: str, said: str, answer: str, 
 )
 def test_what_asks_or_says_something_else_is_none(value: str, said: str, answer: str) -> None:
     assert echoes_of(value, said, answer) == []
+
+
+VET = "I'm Nora Whitcombe, I work as a vet at Teme Animal Clinic in Hereford. It's bucketing down here."
+KOCH = "Ich bin Koch in der Kantine von Bosch."
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "summary", "retold"),
+    [
+        ("Teme Animal Clinic", VET, "Nora works as a vet at Teme Animal Clinic in Hereford. She has a sister.", 0),
+        ("Teme Animal Clinic", VET, "The user introduced herself: Nora, vet at the Teme Animal Clinic.", 0),
+        ("on the 13th of March", FLIGHT, "Asked about taxis. The user flies on 13 March.", 1),
+        ("Bosch", KOCH, "Die Nutzerin arbeitet als Koch in der Kantine bei Bosch.", 0),
+        ("3月13号", YUYUE, "用户的兽医预约是3月13号。", 0),
+    ],
+)
+def test_a_summary_tells_a_value_in_other_words(value: str, said: str, summary: str, retold: int) -> None:
+    assert [summary.index(each) for each in retold_in(value, said, summary)] == [
+        [span.start for span in spoken_sentences(summary)][retold]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "summary"),
+    [
+        ("Teme Animal Clinic", VET, "Nora has left for Corve Veterinary Group in Ludlow."),
+        ("Hereford", VET, "They compared prices of garden sheds, fences and gravel delivered around Hereford."),
+        ("on the 13th of March", FLIGHT, "The user flies on 14 March."),
+        ("on the 13th of March", FLIGHT, "The user stays from 13 to 15 March."),
+        ("", VET, "Nora works as a vet."),
+    ],
+)
+def test_a_summary_of_something_else_tells_nothing_again(value: str, said: str, summary: str) -> None:
+    assert retold_in(value, said, summary) == []

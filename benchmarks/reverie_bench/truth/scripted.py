@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from reverie_bench.truth.judge import folded, holds
 from reverie_bench.truth.life import Life, Statement
+from reverie_server.heuristics.fact_grammar.terms import is_unspaced
 from reverie_server.llm.prompts import load_prompt
 from reverie_server.text.markdown_edit import append
 
@@ -128,13 +129,20 @@ def _flush(asked: _Answering) -> Any:
     return {"lines": asked.new("transcript", beside=["previous"])[:20]}
 
 
+def _sentence(statement: str) -> str:
+    """A statement as prose has it: it begins with a capital and ends."""
+    if statement[-1:] in ".!?。！？":
+        return statement
+    return f"{statement}。" if is_unspaced(statement) else f"{statement[:1].upper()}{statement[1:]}."
+
+
 def _summary(asked: _Answering) -> Any:
     return "\n".join(f"- {line}" for line in asked.of("previous", "transcript")) or "- Nothing of note was said."
 
 
 def _episodic(asked: _Answering) -> Any:
-    lines = asked.of("previous", "transcript")
-    return {"summary": " ".join(lines) or "The user and the assistant exchanged greetings.", "key_topics": []}
+    summary = " ".join(map(_sentence, asked.of("previous", "transcript")))
+    return {"summary": summary or "The user and the assistant exchanged greetings.", "key_topics": []}
 
 
 def _dreaming(asked: _Answering) -> Any:

@@ -184,13 +184,13 @@ class EpisodeMaking:
 
 
 def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
-    """A summary without the sentences that give the agent an order, or name an address, number or day that its source
-    does not have; "" where the rest is about something else. Pure.
+    """A summary without the sentences that give the agent an order, or have a name, address, number or day that its
+    source does not have; "" where the rest is about something else. Pure.
 
     `days` are the days of the messages. Sentences may omit and rephrase as they like.
     """
     sources = Sources.of_texts([source], days)
-    kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_invented(sentence))
+    kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_unnamed(sentence))
     return kept if kept and is_grounded(kept, source) else ""
 
 

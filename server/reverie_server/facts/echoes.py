@@ -1,36 +1,39 @@
-"""Answers that repeat what holds no more: they are marked with it, since they say nothing else."""
+"""Answers and summaries that repeat what holds no more: what they say of it is marked with it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reverie_indexer.database.queries import Queries
 from reverie_server.facts.store import FactSlice, add_sentences
-from reverie_server.heuristics.echoes import echoes_of
+from reverie_server.heuristics.echoes import echoes_of, retold_in
 from reverie_server.heuristics.fact_sentences import sentence_key
 
 SQL = Queries(__file__)
-# Of a message and of its answer so much is looked at.
+# Of a message, of its answer and of an episode's summary so much is looked at.
 _MAX_CHARS = 4_000
 
 
 async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
-    """Recognise some facts by the sentences of the next answer that repeat their values, too.
+    """Recognise some facts by the sentences of the next answer, and of the episode, that repeat their values, too.
 
     It is called for facts that hold no more: an echo of one that holds is not to be found in its place.
     """
     if not fact_ids:
         return
     params = {**facts.key, "fact_ids": sorted(fact_ids), "chars": _MAX_CHARS}
-    rows = await (await facts.connection.execute(SQL["answered"], params)).fetchall()
-    await add_sentences(facts, await asyncio.to_thread(_keys_of, rows))
+    for statement, sentences_of in (("answered", echoes_of), ("summarised", retold_in)):
+        rows = await (await facts.connection.execute(SQL[statement], params)).fetchall()
+        await add_sentences(facts, await asyncio.to_thread(_keys_of, rows, sentences_of))
 
 
-def _keys_of(rows: Sequence[Mapping[str, Any]]) -> set[tuple[bytes, int]]:
+def _keys_of(
+    rows: Sequence[Mapping[str, Any]], sentences_of: Callable[[str, str, str], list[str]]
+) -> set[tuple[bytes, int]]:
     return {
         (sentence_key(sentence), row["fact_id"])
         for row in rows
-        for sentence in echoes_of(row["object"], row["said"], row["answer"])
+        for sentence in sentences_of(row["object"], row["said"], row["told"])
     }

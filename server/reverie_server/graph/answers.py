@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
-from reverie_server.graph.model import StatedEntity, StatedRelation
+from reverie_server.graph.model import SPEAKER, StatedEntity, StatedRelation
 from reverie_server.graph.names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.graph.vocabulary import entity_type, relation_name
+from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.sessions.model import Message
@@ -62,12 +63,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
-    """The basis that an answer is checked against: messages and their times, by number, and known entities."""
+    """The basis that an answer is checked against: messages and their times, by number, known entities, and the summary
+    that was given with the messages."""
 
     texts: Mapping[int, str]
     said_at: Mapping[int, datetime]
     known: Sequence[Known]
     min_confidence: float
+    summary: str = ""
 
 
 def readable(messages: Iterable[Message], without_forgotten: Callable[[str, datetime], str]) -> list[Message]:
@@ -105,8 +108,9 @@ def known_lines(known: Sequence[Known]) -> str:
 def read_answer(answer: Semantic, basis: AnswerBasis, clean: Clean) -> tuple[list[StatedEntity], list[StatedRelation]]:
     """The entities and relations of an answer that may be stored, in its order.
 
-    `clean` removes forgotten texts; an entity whose name it changes is left out. A relation may have entities
-    of the graph as its ends, which are then among the entities.
+    `clean` removes forgotten texts; an entity whose name it changes is left out, and so is one of whose name neither a
+    message nor the summary has a word. A relation may have entities of the graph as its ends, which are then among the
+    entities.
     """
     by_number = {seq: windows(text) for seq, text in basis.texts.items()}
     entities: dict[str, StatedEntity] = {}
@@ -159,13 +163,20 @@ def _entity(
         return None
     aliases = [alias for alias in map(_line, claim.aliases) if alias and clean(alias).strip() == alias]
     known = next((known for known in basis.known if known.external_id == external_id), None)
-    seqs = _naming(by_number, name, *aliases) or tuple(basis.texts)
+    seqs = _naming(by_number, name, *aliases)
+    if (
+        not seqs
+        and known is None
+        and external_id != SPEAKER
+        and not _has_word_of((*basis.texts.values(), basis.summary), name, *aliases)
+    ):
+        return None
     return StatedEntity(
         external_id=external_id,
         name=name,
         type=known.type if known else kind,
         confidence=claim.confidence,
-        seqs=tuple(sorted(seqs)),
+        seqs=tuple(sorted(seqs or basis.texts)),
         description=_line(clean(claim.description)),
         aliases=tuple(alias for alias in aliases[:MAX_ALIASES] if name_key(alias) and len(alias) <= MAX_NAME_CHARS),
         properties=_properties(claim.properties, clean),
@@ -238,3 +249,9 @@ def _properties(properties: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
 def _line(text: str) -> str:
     """A text of an answer on one line; "" for an order to the agent, since models read the graph by a tool."""
     return "" if why_order(text) else _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
+
+
+def _has_word_of(texts: Iterable[str], *names: str) -> bool:
+    """Whether one of the texts has a word of one of the names that says something ("Reverie" of "Project Reverie")."""
+    words = frozenset[str]().union(*map(content_terms, names))
+    return any(words & content_terms(text) for text in texts)

@@ -15,8 +15,8 @@ from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, MessageKey, Removed
+from reverie_server.graph.model import SPEAKER
 from reverie_server.graph.names import holds_name, windows
-from reverie_server.graph.people import SPEAKER
 from reverie_server.graph.store import Graph, drop_episodes, drop_mentions_and_statements, of_episodes
 from reverie_server.sessions.erase import without_texts
 from reverie_server.settings.agent import AgentSettings

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from reverie_server.graph import clauses, departures, unspaced
 from reverie_server.graph.answers import Known, parse_instant
 from reverie_server.graph.claims import ROLE_RELATIONS, Claim, HasRole, Leaves, Names, Ref, Relates, Succeeds
-from reverie_server.graph.model import StatedEntity, StatedRelation
+from reverie_server.graph.model import SPEAKER, StatedEntity, StatedRelation
 from reverie_server.graph.names import external_id_of, name_key
-from reverie_server.graph.people import NAMED, OWN_NAME, SPEAKER, STATED, CurrentFact, People
+from reverie_server.graph.people import NAMED, OWN_NAME, STATED, CurrentFact, People
 from reverie_server.graph.phrases import all_phrases
 from reverie_server.heuristics.cues import Cues, cues_of, folded
 from reverie_server.heuristics.fact_times import time_to_come

@@ -15,6 +15,8 @@ from reverie_server.text.graph_terms import EntityType, RelationName
 
 DuplicateState = Literal["open", "dismissed", "merged"]
 Kind = Literal["entity", "relation", "merge", "duplicate"]
+SPEAKER = "user"
+"""The external id of whoever writes to the assistant."""
 # Ids of passages are digits alone; with a prefix no id of an entity can name a passage to forget.
 _PREFIXES: Mapping[Kind, str] = {"entity": "ent", "relation": "rel", "merge": "mrg", "duplicate": "dup"}
 

@@ -19,7 +19,6 @@ from reverie_server.text.graph_terms import EntityType, RelationName
 
 # The confidence in a phrase, in a thing that is only named, in a fuller name, and in the user's own name.
 STATED, NAMED, FULLER_NAME, OWN_NAME = 0.8, 0.75, 0.85, 0.95
-SPEAKER = "user"
 
 
 @dataclass(frozen=True, slots=True)

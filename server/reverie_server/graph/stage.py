@@ -31,9 +31,8 @@ from reverie_server.graph.answers import (
 )
 from reverie_server.graph.heuristics import extract
 from reverie_server.graph.known import mentioned
-from reverie_server.graph.model import Origin, Reading
+from reverie_server.graph.model import SPEAKER, Origin, Reading
 from reverie_server.graph.names import windows
-from reverie_server.graph.people import SPEAKER
 from reverie_server.graph.store import Graph, Stored, store_readings
 from reverie_server.jobs.defer import Delays, defer, publish
 from reverie_server.jobs.model import Event, Outcome, Work
@@ -179,7 +178,7 @@ class Semantic:
             return Reading([e for e in entities if e.external_id in sure], kept, EXTRACTIVE), answer.fallback
         texts = {message.seq: message.content for message in part}
         said_at = {message.seq: message.at for message in part}
-        basis = AnswerBasis(texts, said_at, known, rules.min_confidence)
+        basis = AnswerBasis(texts, said_at, known, rules.min_confidence, inputs["summary"])
         entities, relations = await asyncio.to_thread(read_answer, answer.value, basis, seen.clean)
         return Reading(entities, relations, answer.generation), None
 

@@ -1,7 +1,8 @@
-"""The sentences of an answer that say again what was just said, and nothing else. Pure.
+"""The sentences of an answer or of a summary that say again what was said. Pure.
 
 "Got it, 13 March." behind "My flight is on the 13th of March" is no statement of its own: it holds as long as that
-does. It is told by what it says and not by how: it has the value, no other number, and hardly a word of its own.
+does. It is told by what it says and not by how: it has the value, no other number, and hardly a word of its own. A
+summary tells it in other words: what it says there has no more words of its own than such as were said.
 """
 
 from __future__ import annotations
@@ -42,11 +43,32 @@ def echoes_of(value: str, said: str, answer: str) -> list[str]:
     return [sentence for sentence in sentences if _repeats(sentence, of_value, known)]
 
 
+def retold_in(value: str, said: str, summary: str) -> list[str]:
+    """The sentences of a summary that tell a value again, given all that was said with it. Takes time linear in the
+    texts."""
+    of_value, known = _Said.of(value), _Said.of(said)
+    sentences = [summary[span.start : span.end] for span in spoken_sentences(summary)]
+    return [
+        sentence
+        for sentence in sentences
+        if len(sentence) <= _MAX_CHARS and _retells(_Said.of(sentence), of_value, known)
+    ]
+
+
+def _retells(own: _Said, value: _Said, known: _Said) -> bool:
+    shared = len(own.words & known.words) + len(own.numbers & known.numbers)
+    others = len(own.words - known.words)
+    return _has_value(own, value) and own.numbers <= known.numbers and others <= max(shared, _MAX_OTHER_WORDS)
+
+
+def _has_value(own: _Said, value: _Said) -> bool:
+    # A town or a firm is repeated by its words.
+    return bool(own.numbers & value.numbers if value.numbers else value.words and value.words <= own.words)
+
+
 def _repeats(sentence: str, value: _Said, known: _Said) -> bool:
     own = _Said.of(sentence)
-    # A town or a firm is repeated by its words.
-    has_value = own.numbers & value.numbers if value.numbers else value.words and value.words <= own.words
-    if not has_value or is_question(sentence):
+    if not _has_value(own, value) or is_question(sentence):
         return False
     allowed = min(_MAX_OTHER_WORDS, len(own.words & known.words) + len(own.numbers))
     allowed *= _TERMS_OF_WORD if is_unspaced(sentence) else 1
