@@ -15,6 +15,7 @@ from reverie_server.episodes import text as episode_text
 from reverie_server.episodes import topics, unspaced_words
 from reverie_server.extraction import propose as extraction_proposal
 from reverie_server.extraction import text as extraction_text
+from reverie_server.extraction.referents import Referents
 from reverie_server.extraction.superseded import (
     KnownLine,
     facts_of,
@@ -55,6 +56,7 @@ from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.search.superseded_text import Superseded
 
 ZONE = ZoneInfo("Europe/Oslo")
+HEARD = memorable_of([message("My sister Ada is over. She can't eat gluten.")], "english", "UTC")
 STATED = statements_of([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
 
 
@@ -95,6 +97,10 @@ def _superseded(text: str) -> object:
     known = _known(text)
     heard = memorable_of(talk(text), "english", "UTC")
     return supersede(known, facts_of(known, "english"), heard.facts, heard.lines)
+
+
+def _referents(text: str) -> Referents:
+    return Referents([message(text)], HEARD)
 
 
 def _semantic(text: str) -> object:
@@ -188,6 +194,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.extraction.propose.problem_of": _problem,
     "reverie_server.extraction.propose.heuristic_proposal": lambda text: extraction_proposal.heuristic_proposal(
         _basis(text, MEMORY + text), extraction_text.ExtractionRules(), None
+    ),
+    "reverie_server.extraction.referents.Referents.named": lambda text: _referents(text).named(text),
+    "reverie_server.extraction.referents.Referents.named_in": lambda text: _referents(text).named_in(
+        "\n".join(f"- {line}" for line in text.splitlines()), ""
     ),
     "reverie_server.extraction.text.spoken": lambda text: extraction_text.spoken(talk(text)),
     "reverie_server.extraction.text.is_too_little": lambda text: extraction_text.is_too_little(

@@ -185,3 +185,32 @@ def test_a_model_that_fails_is_left_alone_twice_as_long_each_time_for_more_than_
     assert waits[:4] == [300, 600, 1200, 2400]
     assert max(waits) == 6 * 3600
     assert sum(waits) > 24 * 3600
+
+
+class TestReferents:
+    SAID = (
+        "My sister Ada is over on Sunday. She can't eat gluten. It was her birthday yesterday.",
+        "Happy birthday to her!",
+        "I prefer short answers.",
+        "Noted.",
+    )
+
+    def test_a_line_about_somebody_it_does_not_name_gets_the_name_or_stays_out(self) -> None:
+        memory = "# Long-term Memory\n\n## Notes\n\n- She can't eat gluten.\n- It was her birthday yesterday.\n"
+        answer = Extraction(should_update=True, daily_entry="- She can't eat gluten.", memory_update=memory)
+        proposal = from_answer(answer, MADE, basis(*self.SAID), RULES)
+        [file] = [file for file in proposal.files if file.path == "MEMORY.md"]
+        assert "Ada can't eat gluten." in file.text
+        assert "She" not in file.text
+        assert "birthday" not in file.text
+        assert [line.text for line in proposal.lines] == ["My sister Ada can't eat gluten."]
+        assert "It was her birthday yesterday." in [line.text for line in proposal.dropped]
+
+    def test_what_the_file_had_and_what_is_told_of_the_user_stays(self) -> None:
+        before = "# Long-term Memory\n\n## Notes\n\n- She can't eat gluten.\n"
+        memory = f"{before}- They prefer short answers.\n"
+        answer = Extraction(should_update=True, memory_update=memory)
+        proposal = from_answer(answer, MADE, basis(*self.SAID, memory=before), RULES)
+        [file] = [file for file in proposal.files if file.path == "MEMORY.md"]
+        assert "- She can't eat gluten.\n" in file.text
+        assert "- They prefer short answers." in file.text

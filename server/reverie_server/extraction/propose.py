@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from reverie_server.extraction.referents import UNNAMED, Referents
 from reverie_server.extraction.superseded import (
     KnownLine,
     Successor,
@@ -126,6 +127,11 @@ class Basis:
         """What is worth keeping of the conversation, found without a model."""
         known = [fact for _, fact in self.known_facts]
         return memorable_of(self.heard, self.spoken_language, self.time_zone, known, self.asked)
+
+    @cached_property
+    def referents(self) -> Referents:
+        """Whom its sentences mean that name nobody."""
+        return Referents(self.heard, self.memorable)
 
     @cached_property
     def maybe_introductions(self) -> list[Memorable]:
@@ -266,8 +272,10 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
     for line in entry_lines_of(answer.daily_entry, basis.clean):
         if (reason := refusal(line, basis.grounds, about_user=False)) is not None:
             dropped.append(DroppedLine(line, reason))
-        elif not saved.has(line):
-            lines.append(line)
+        elif (named := basis.referents.named(line)) is None:
+            dropped.append(DroppedLine(line, UNNAMED))
+        elif not saved.has(named):
+            lines.append(named)
     files: list[NewFile] = []
     refused: dict[str, str] = {}
     updates = {basis.memory.path: answer.memory_update, basis.profile.path: answer.profile_update}
@@ -281,6 +289,9 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
         text = without_repeats(cleaned(update, basis.clean), file.text or "", basis.saved, basis.language)
         text, ungrounded = without_refused(text, file.text or "", basis.grounds, about_user=True)
         dropped += [DroppedLine(line, reason) for line, reason in ungrounded]
+        if file is basis.memory:
+            text, unnamed = basis.referents.named_in(text, file.text or "")
+            dropped += [DroppedLine(line, UNNAMED) for line in unnamed]
         new, reason = _guarded(file, text, generation, source, basis, rules)
         if new is None:
             refused[file.path] = reason
