@@ -52,6 +52,7 @@ def test_what_asks_or_says_something_else_is_none(value: str, said: str, answer:
 
 
 VET = "I'm Nora Whitcombe, I work as a vet at Teme Animal Clinic in Hereford. It's bucketing down here."
+DEPOT = "Keith Rowlands runs our depot and he wants it in writing by tonight."
 KOCH = "Ich bin Koch in der Kantine von Bosch."
 
 
@@ -61,6 +62,7 @@ KOCH = "Ich bin Koch in der Kantine von Bosch."
         ("Teme Animal Clinic", VET, "Nora works as a vet at Teme Animal Clinic in Hereford. She has a sister.", 0),
         ("Teme Animal Clinic", VET, "The user introduced herself: Nora, vet at the Teme Animal Clinic.", 0),
         ("on the 13th of March", FLIGHT, "Asked about taxis. The user flies on 13 March.", 1),
+        (DEPOT.rstrip("."), DEPOT, "Keith Rowlands runs our depot. They have buses.", 0),
         ("Bosch", KOCH, "Die Nutzerin arbeitet als Koch in der Kantine bei Bosch.", 0),
         ("3月13号", YUYUE, "用户的兽医预约是3月13号。", 0),
     ],
@@ -79,6 +81,7 @@ def test_a_summary_tells_a_value_in_other_words(value: str, said: str, summary: 
         ("on the 13th of March", FLIGHT, "The user flies on 14 March."),
         ("on the 13th of March", FLIGHT, "The user stays from 13 to 15 March."),
         ("", VET, "Nora works as a vet."),
+        (DEPOT.rstrip("."), DEPOT, "Keith Rowlands has a brother. A depot burned down in Leeds."),
     ],
 )
 def test_a_summary_of_something_else_tells_nothing_again(value: str, said: str, summary: str) -> None:

@@ -58,7 +58,9 @@ def retold_in(value: str, said: str, summary: str) -> list[str]:
 def _retells(own: _Said, value: _Said, known: _Said) -> bool:
     shared = len(own.words & known.words) + len(own.numbers & known.numbers)
     others = len(own.words - known.words)
-    return _has_value(own, value) and own.numbers <= known.numbers and others <= max(shared, _MAX_OTHER_WORDS)
+    # Of a whole statement a part is told: "Keith runs our depot", of "Keith runs our depot and wants it by tonight".
+    is_told = _has_value(own, value) or (len(own.words) > _MAX_OTHER_WORDS and own.words <= value.words)
+    return is_told and own.numbers <= known.numbers and others <= max(shared, _MAX_OTHER_WORDS)
 
 
 def _has_value(own: _Said, value: _Said) -> bool:
