@@ -80,6 +80,7 @@ def test_a_summary_tells_a_value_in_other_words(value: str, said: str, summary: 
         ("Hereford", VET, "They compared prices of garden sheds, fences and gravel delivered around Hereford."),
         ("on the 13th of March", FLIGHT, "The user flies on 14 March."),
         ("on the 13th of March", FLIGHT, "The user stays from 13 to 15 March."),
+        ("vet", VET, "Nora asked for advice to vet students."),
         ("", VET, "Nora works as a vet."),
         (DEPOT.rstrip("."), DEPOT, "Keith Rowlands has a brother. A depot burned down in Leeds."),
     ],

@@ -2,7 +2,7 @@
 
 "Got it, 13 March." behind "My flight is on the 13th of March" is no statement of its own: it holds as long as that
 does. It is told by what it says and not by how: it has the value, no other number, and hardly a word of its own. A
-summary tells it in other words: what it says there has no more words of its own than such as were said.
+summary tells it in other words: what it says there has fewer words of its own than such as were said.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _retells(own: _Said, value: _Said, known: _Said) -> bool:
     others = len(own.words - known.words)
     # Of a whole statement a part is told: "Keith runs our depot", of "Keith runs our depot and wants it by tonight".
     is_told = _has_value(own, value) or (len(own.words) > _MAX_OTHER_WORDS and own.words <= value.words)
-    return is_told and own.numbers <= known.numbers and others <= max(shared, _MAX_OTHER_WORDS)
+    return is_told and own.numbers <= known.numbers and others < shared
 
 
 def _has_value(own: _Said, value: _Said) -> bool:
