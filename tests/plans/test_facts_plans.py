@@ -12,12 +12,12 @@ from tests.plans.test_session_plans import analyze, rows_read
 from tests.talks import Talk
 
 from reverie_indexer.database.database import Database, visible_slices
-from reverie_server.facts import asking, outlived, settle, sources, store
+from reverie_server.facts import asking, echoes, outlived, settle, sources, store
 from reverie_server.runtime import Runtime
 from reverie_server.search import known_facts
 from reverie_server.search.hot import facts as hot_facts
 
-OWNERS, FACTS = 12, 800
+OWNERS, FACTS, OF_FACTS = 12, 800, 20
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 FILL = """
 WITH added AS (
@@ -37,7 +37,16 @@ INSERT INTO fact_sources (tenant_id, slice_id, fact_id, session_key, session_id,
 SELECT a.tenant_id, a.slice_id, a.fact_id, s.session_key, s.session_id, '{1}', '{}', a.said_at, a.said_at, 'extractive'
 FROM added a JOIN sessions s USING (tenant_id, slice_id)
 """
+EPISODES = """
+INSERT INTO episodes (tenant_id, slice_id, agent_id, owner_key, session_key, session_id, from_seq, through_seq,
+                      compactions, summary, abstract, key_topics, method, started_at, ended_at, expires_at)
+SELECT tenant_id, slice_id, agent_id, owner_key, session_key, session_id, n, n, 0, 'They talked.', 'They talked.', '{}',
+       'extractive', now(), now(), now() + interval '1 day'
+FROM sessions, generate_series(1, 200) AS n
+"""
 QUERIES = {
+    "answered": echoes.SQL["answered"],
+    "summarised": echoes.SQL["summarised"],
     "newest": settle.SQL["newest"],
     "silent_from": settle.SQL["silent_from"],
     "made_after": outlived.SQL["made_after"],
@@ -66,6 +75,7 @@ async def test_the_facts_of_a_slice_are_read_by_an_index(
     async with database.maintenance() as connection:
         await connection.execute("SET LOCAL reverie_checks.off = 'on'")
         await connection.execute(FILL.replace("%s", "%%s").replace(" % ", " %% "), {"facts": FACTS})
+        await connection.execute(EPISODES)
         await connection.execute(
             "UPDATE facts SET state = 'superseded', superseded_by = fact_id + 1 WHERE fact_id % 4 = 0"
         )
@@ -79,15 +89,22 @@ async def test_the_facts_of_a_slice_are_read_by_an_index(
     assert rows_read(found, "fact_sources") <= 2 * FACTS
     assert rows_read(found, "sessions") <= 2
     assert rows_read(found, "fact_sentences") <= 2 * FACTS
+    assert rows_read(found, "episodes") <= OF_FACTS
 
 
-TABLES = {"facts", "fact_sources", "fact_sentences", "chunks", "sessions", "messages"}
+TABLES = {"facts", "fact_sources", "fact_sentences", "chunks", "sessions", "messages", "episodes"}
 
 
 async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
     async with database.tenant("default") as connection:
         [slice_] = [s for s in await visible_slices(connection, "default", "wren", "user:3") if s.owner_key == "user:3"]
+        of_slice = await connection.execute(
+            "SELECT fact_id FROM facts WHERE tenant_id = 'default' AND slice_id = %s ORDER BY fact_id LIMIT %s",
+            [slice_.slice_id, OF_FACTS],
+        )
         params = {
+            "fact_ids": [row["fact_id"] for row in await of_slice.fetchall()],
+            "chars": 4000,
             **{
                 "tenant_id": "default",
                 "slice_id": slice_.slice_id,
