@@ -235,7 +235,7 @@ async def test_an_answer_that_says_more_than_what_is_over_stays(runtime: Runtime
 
 
 async def test_what_a_summary_tells_of_what_is_over_is_over_with_it(talking: Runtime, scripted: ScriptedModel) -> None:
-    told = "Nora told that she works as a vet at Teme Animal Clinic in Hereford."
+    told = "Nora works as a vet at Teme Animal Clinic in Hereford."
     scripted.script = lambda _: says_json({"summary": f"{told} She asked for words that rhyme.", "key_topics": []})
     talk = Talk(talking)
     await summarised(talk, "I'm Nora, and I work as a vet at Teme Animal Clinic in Hereford.", "Good morning!")

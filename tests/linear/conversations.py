@@ -100,7 +100,7 @@ def _superseded(text: str) -> object:
 
 
 def _referents(text: str) -> Referents:
-    return Referents([message(text)], HEARD)
+    return Referents([message(text)], HEARD, unchanged)
 
 
 def _semantic(text: str) -> object:

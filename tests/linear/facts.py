@@ -228,7 +228,8 @@ TABLE: Mapping[str, Reading] = {
         "My flight is on the 14th.", [text, text], all_cues()["english"], "next"
     ),
     "reverie_server.heuristics.simplified.simplified": simplified,
-    "reverie_server.heuristics.echoes.retold_in": lambda text: echoes.retold_in("on the 13th", text, text),
+    "reverie_server.heuristics.fact_grammar.terms.all_content_terms": terms.all_content_terms,
+    "reverie_server.heuristics.echoes.retold_in": lambda text: echoes.retold_in("on the 13th", text, text, text),
     "reverie_server.heuristics.echoes.echoes_of": lambda text: echoes.echoes_of("on the 13th", text, text),
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,

@@ -51,39 +51,61 @@ def test_what_asks_or_says_something_else_is_none(value: str, said: str, answer:
     assert echoes_of(value, said, answer) == []
 
 
-VET = "I'm Nora Whitcombe, I work as a vet at Teme Animal Clinic in Hereford. It's bucketing down here."
+TEME = "I work as a vet at Teme Animal Clinic in Hereford."
+VET = f"I'm Nora Whitcombe. {TEME} It's bucketing down here."
 DEPOT = "Keith Rowlands runs our depot and he wants it in writing by tonight."
-KOCH = "Ich bin Koch in der Kantine von Bosch."
+KOCH = "Ich arbeite als Koch in der Kantine von Bosch."
+HOME = "I live in Hamburg. My daughter Mia is allergic to peanuts."
 
 
 @pytest.mark.parametrize(
-    ("value", "said", "summary", "retold"),
+    ("value", "stated", "said", "summary", "retold"),
     [
-        ("Teme Animal Clinic", VET, "Nora works as a vet at Teme Animal Clinic in Hereford. She has a sister.", 0),
-        ("Teme Animal Clinic", VET, "The user introduced herself: Nora, vet at the Teme Animal Clinic.", 0),
-        ("on the 13th of March", FLIGHT, "Asked about taxis. The user flies on 13 March.", 1),
-        (DEPOT.rstrip("."), DEPOT, "Keith Rowlands runs our depot. They have buses.", 0),
-        ("Bosch", KOCH, "Die Nutzerin arbeitet als Koch in der Kantine bei Bosch.", 0),
-        ("3月13号", YUYUE, "用户的兽医预约是3月13号。", 0),
+        (
+            "Teme Animal Clinic",
+            TEME,
+            VET,
+            "Nora works as a vet at Teme Animal Clinic in Hereford. She has a sister.",
+            0,
+        ),
+        ("Teme Animal Clinic", TEME, VET, "It rains. The user is a vet at the Teme Animal Clinic.", 1),
+        (DEPOT.rstrip("."), DEPOT, DEPOT, "Keith Rowlands runs our depot. They have buses.", 0),
+        ("Bosch", KOCH, KOCH, "Die Nutzerin arbeitet als Koch in der Kantine bei Bosch.", 0),
+        ("Hamburg", "I live in Hamburg.", HOME, "The user lives in Hamburg. Mia is allergic to peanuts.", 0),
+        ("3月13号", YUYUE, YUYUE, "用户的兽医预约是3月13号。", 0),
+        # Behind a thousand characters, too.
+        ("Hamburg", "I live in Hamburg.", f"{'Well. ' * 300}I live in Hamburg.", "The user lives in Hamburg.", 0),
     ],
 )
-def test_a_summary_tells_a_value_in_other_words(value: str, said: str, summary: str, retold: int) -> None:
-    assert [summary.index(each) for each in retold_in(value, said, summary)] == [
-        [span.start for span in spoken_sentences(summary)][retold]
-    ]
+def test_a_summary_tells_a_value_in_the_third_person(
+    value: str, stated: str, said: str, summary: str, retold: int
+) -> None:
+    starts = [span.start for span in spoken_sentences(summary)]
+    assert [summary.index(each) for each in retold_in(value, stated, said, summary)] == [starts[retold]]
 
 
 @pytest.mark.parametrize(
-    ("value", "said", "summary"),
+    ("value", "stated", "said", "summary"),
     [
-        ("Teme Animal Clinic", VET, "Nora has left for Corve Veterinary Group in Ludlow."),
-        ("Hereford", VET, "They compared prices of garden sheds, fences and gravel delivered around Hereford."),
-        ("on the 13th of March", FLIGHT, "The user flies on 14 March."),
-        ("on the 13th of March", FLIGHT, "The user stays from 13 to 15 March."),
-        ("vet", VET, "Nora asked for advice to vet students."),
-        ("", VET, "Nora works as a vet."),
-        (DEPOT.rstrip("."), DEPOT, "Keith Rowlands has a brother. A depot burned down in Leeds."),
+        ("Teme Animal Clinic", TEME, VET, "Nora has left for Corve Veterinary Group in Ludlow."),
+        ("Hereford", TEME, VET, "They compared prices of garden sheds, fences and gravel delivered around Hereford."),
+        ("on the 13th of March", FLIGHT, FLIGHT, "The user flies on 14 March."),
+        ("on the 13th of March", FLIGHT, FLIGHT, "The birthday of the user's sister is on 13 March."),
+        ("", TEME, VET, "Nora works as a vet."),
+        ("vet", TEME, VET, "Nora's son Tom wants to be a vet."),
+        (DEPOT.rstrip("."), DEPOT, DEPOT, "Keith Rowlands has a brother. A depot burned down in Leeds."),
+        (
+            "Hamburg",
+            "I live in Hamburg.",
+            HOME,
+            "The user lives in Hamburg with daughter Mia, who is allergic to peanuts.",
+        ),
+        ("Hamburg", "I live in Hamburg.", HOME, "The user's parents live in Hamburg."),
+        ("Hamburg", "I live in Hamburg.", HOME, "The user does not live in Hamburg any longer."),
+        ("Hamburg", "I live in Hamburg.", HOME, "Does the user live in Hamburg?"),
+        ("Oslo", "I live in Oslo.", "I live in Oslo.", "The user, who lived in Oslo, moved to Bergen."),
+        ("上海", "我住在上海。", "我住在上海。我妹妹在北京当医生。", "用户住在上海，妹妹在北京当医生。"),
     ],
 )
-def test_a_summary_of_something_else_tells_nothing_again(value: str, said: str, summary: str) -> None:
-    assert retold_in(value, said, summary) == []
+def test_a_summary_of_something_else_tells_nothing_again(value: str, stated: str, said: str, summary: str) -> None:
+    assert retold_in(value, stated, said, summary) == []

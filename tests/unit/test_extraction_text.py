@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -189,22 +190,22 @@ def test_a_model_that_fails_is_left_alone_twice_as_long_each_time_for_more_than_
 
 class TestReferents:
     SAID = (
-        "My sister Ada is over on Sunday. She can't eat gluten. It was her birthday yesterday.",
+        "My sister Ada is over on Sunday. She can't eat gluten. She sighed about it.",
         "Happy birthday to her!",
         "I prefer short answers.",
         "Noted.",
     )
 
     def test_a_line_about_somebody_it_does_not_name_gets_the_name_or_stays_out(self) -> None:
-        memory = "# Long-term Memory\n\n## Notes\n\n- She can't eat gluten.\n- It was her birthday yesterday.\n"
+        memory = "# Long-term Memory\n\n## Notes\n\n- She can't eat gluten.\n- She sighed about it.\n"
         answer = Extraction(should_update=True, daily_entry="- She can't eat gluten.", memory_update=memory)
         proposal = from_answer(answer, MADE, basis(*self.SAID), RULES)
         [file] = [file for file in proposal.files if file.path == "MEMORY.md"]
         assert "Ada can't eat gluten." in file.text
         assert "She" not in file.text
-        assert "birthday" not in file.text
+        assert "sighed" not in file.text
         assert [line.text for line in proposal.lines] == ["My sister Ada can't eat gluten."]
-        assert "It was her birthday yesterday." in [line.text for line in proposal.dropped]
+        assert "She sighed about it." in [line.text for line in proposal.dropped]
 
     def test_what_the_file_had_and_what_is_told_of_the_user_stays(self) -> None:
         before = "# Long-term Memory\n\n## Notes\n\n- She can't eat gluten.\n"
@@ -214,3 +215,34 @@ class TestReferents:
         [file] = [file for file in proposal.files if file.path == "MEMORY.md"]
         assert "- She can't eat gluten.\n" in file.text
         assert "- They prefer short answers." in file.text
+
+    def test_of_two_people_and_of_what_was_forgotten_nothing_is_named(self) -> None:
+        ada = "My sister Ada is over on Sunday. She can't eat gluten."
+        given = basis(
+            f"{ada} My friend Bea comes on Monday. She can't eat gluten.", "OK.", "I prefer short answers.", "Noted."
+        )
+        assert given.referents.named("She can't eat gluten.") is None
+        forgetful = replace(basis(*self.SAID), clean=lambda text: text.replace("My sister Ada can't eat gluten", ""))
+        assert forgetful.referents.named("She can't eat gluten.") is None
+
+    def test_what_begins_with_a_word_for_no_person_stays(self) -> None:
+        lines = (
+            "This Friday is my sister Ada's birthday party.",
+            "It takes me 40 minutes to drive to work.",
+            "Das ist meine Adresse: Lindenweg 3 in Ulm.",
+            "这个项目叫凤凰。",
+        )
+        given = basis(" ".join(lines), "OK.")
+        assert [given.referents.named(line) for line in lines] == list(lines)
+
+    def test_a_named_line_stands_once(self) -> None:
+        before = "# Long-term Memory\n\n## Notes\n\n- My sister Ada can't eat gluten."
+        answer = Extraction(
+            should_update=True,
+            daily_entry="- My sister Ada can't eat gluten.\n- She can't eat gluten.",
+            memory_update=f"{before}\n- She can't eat gluten.\n- I prefer short answers.\n",
+        )
+        proposal = from_answer(answer, MADE, basis(*self.SAID, memory=before), RULES)
+        [file] = [file for file in proposal.files if file.path == "MEMORY.md"]
+        assert file.text.count("gluten") == 1
+        assert [line.text for line in proposal.lines] == ["My sister Ada can't eat gluten."]

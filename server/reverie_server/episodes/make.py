@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 
 import structlog
 
-from reverie_indexer.text.analyse import analyse
+from reverie_indexer.text.analyse import analyse, fold
 from reverie_indexer.text.split import split, trim
 from reverie_server.episodes.text import abstract_of, extractive_summary, says_something
 from reverie_server.episodes.topics import key_topics
@@ -32,6 +32,9 @@ _SENTENCES = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|(?<=\n)")
 # The share of a summary's terms that the conversation must have. A model that made use of it repeats names.
 _GROUNDED_SHARE = 0.1
 _SPEAKERS = ("user", "assistant")
+# Two words that begin with so many of the same letters may be one name.
+_BEGINNING = 4
+_WORD = re.compile(r"[^\W\d_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +135,15 @@ class EpisodeMaking:
         """The model's draft, made part by part after a summary; without a draft, the reason."""
         draft: _Draft | None = None
         days = frozenset(message.at.date() for message in rest)
+        names = " ".join(sorted({str(message.extra.get("name") or "") for message in rest}))
         for part in await asyncio.to_thread(self._parts, rest):
             inputs = {"previous": summary, "transcript": part, "max_words": str(self.rules.max_words)}
             question = Question("episodic", inputs, Episodic, self.rules.max_tokens, self.rules.timeout_seconds)
             answer = await ask(model, tenant_id, question)
             if answer.value is None:
                 return None, answer.fallback
-            summary = await asyncio.to_thread(grounded_summary, answer.value.summary, f"{summary}\n{part}", days)
+            source = f"{names}\n{summary}\n{part}"
+            summary = await asyncio.to_thread(grounded_summary, answer.value.summary, source, days)
             if not summary:
                 return None, UNGROUNDED
             draft = _Draft(summary, answer.value.key_topics, answer.generation)
@@ -187,11 +192,23 @@ def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
     """A summary without the sentences that give the agent an order, or have a name, address, number or day that its
     source does not have; "" where the rest is about something else. Pure.
 
-    `days` are the days of the messages. Sentences may omit and rephrase as they like.
+    `days` are the days of the messages. Sentences may omit and rephrase as they like. Where each has such a name, the
+    names were spelt otherwise: then they stay.
     """
     sources = Sources.of_texts([source], days)
-    kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_unnamed(sentence))
-    return kept if kept and is_grounded(kept, source) else ""
+    kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_invented(sentence))
+    if not kept or not is_grounded(kept, source):
+        return ""
+    beginnings = {word[:_BEGINNING] for word in _WORD.findall(fold(source))}
+    return without_sentences(kept, lambda sentence: _why_unnamed(sentence, sources, beginnings)) or kept
+
+
+def _why_unnamed(sentence: str, sources: Sources, beginnings: Set[str]) -> str | None:
+    """Why a sentence has a name that its sources lack, unless one of their words begins alike ("postgres")."""
+    reason = sources.why_unnamed(sentence)
+    names = [word for word in _WORD.findall(sentence)[1:] if word[0].isupper()]
+    is_alike = all(fold(name)[:_BEGINNING] in beginnings for name in names)
+    return None if is_alike else reason
 
 
 def without_sentences(summary: str, why_not: Callable[[str], str | None]) -> str:

@@ -131,7 +131,7 @@ class Basis:
     @cached_property
     def referents(self) -> Referents:
         """Whom its sentences mean that name nobody."""
-        return Referents(self.heard, self.memorable)
+        return Referents(self.heard, self.memorable, self.clean)
 
     @cached_property
     def maybe_introductions(self) -> list[Memorable]:
@@ -274,7 +274,7 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
             dropped.append(DroppedLine(line, reason))
         elif (named := basis.referents.named(line)) is None:
             dropped.append(DroppedLine(line, UNNAMED))
-        elif not saved.has(named):
+        elif named not in lines and not saved.has(named):
             lines.append(named)
     files: list[NewFile] = []
     refused: dict[str, str] = {}
@@ -286,12 +286,13 @@ def _grounded_proposal(answer: Extraction, generation: Generation, basis: Basis,
         if file.path not in basis.replaceable:
             refused[file.path] = "it is too long to be written anew in one answer"
             continue
-        text = without_repeats(cleaned(update, basis.clean), file.text or "", basis.saved, basis.language)
-        text, ungrounded = without_refused(text, file.text or "", basis.grounds, about_user=True)
-        dropped += [DroppedLine(line, reason) for line, reason in ungrounded]
+        text = cleaned(update, basis.clean)
         if file is basis.memory:
             text, unnamed = basis.referents.named_in(text, file.text or "")
             dropped += [DroppedLine(line, UNNAMED) for line in unnamed]
+        text = without_repeats(text, file.text or "", basis.saved, basis.language)
+        text, ungrounded = without_refused(text, file.text or "", basis.grounds, about_user=True)
+        dropped += [DroppedLine(line, reason) for line, reason in ungrounded]
         new, reason = _guarded(file, text, generation, source, basis, rules)
         if new is None:
             refused[file.path] = reason

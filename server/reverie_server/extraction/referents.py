@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.memorable import Heard
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
@@ -13,47 +14,68 @@ from reverie_server.text.fences import strip_injected
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
 
-UNNAMED = "it does not say of whom or what"
+UNNAMED = "it does not say of whom"
 # Of a file so many new entries are looked for in what was said.
 _MAX_ENTRIES = 100
 _ENTRY = re.compile(r"(?P<marker>[-*+] )(?P<text>.*\S)(?P<end>\s*)\Z", re.DOTALL)
+# Words that stand for a person. "It takes me an hour" and "Das ist meine Adresse" need nobody before them.
+_OF_SOMEBODY = re.compile(r"(?:she|he|her|his|sie|er|ihre?|seine?|ella|él|ellos|ellas)(?:['’]\w+)?(?!\w)|[她他]")
 
 
 class Referents:
-    """Whom the sentences of a conversation mean that begin with a pronoun. `heard` is what was read of it."""
+    """Whom the sentences of a conversation mean that begin with a pronoun.
 
-    def __init__(self, messages: Sequence[Message], heard: Heard) -> None:
+    `heard` is what was read of it; `clean` removes forgotten texts from a text.
+    """
+
+    def __init__(self, messages: Sequence[Message], heard: Heard, clean: Callable[[str], str]) -> None:
         said = [essence(strip_injected(message.content)) for message in messages if message.role == "user"]
-        self._said = "\n".join(said)
+        self._said = "\n".join(["", *said])
+        self._clean = clean
+        self._stated = [
+            (essence(fact.sentence), content_terms(fact.text), fact.subject, fact.text)
+            for fact, _ in heard.facts
+            if not begins_with_pronoun(fact.text)
+        ]
         # As a line to keep it says who that is.
-        lines = [(line.statement.sentence, line.statement.text) for line in heard.lines]
-        stated = [(fact.sentence, fact.text) for fact, _ in heard.facts]
-        self._named = [
-            (essence(sentence), content_terms(text), text)
-            for sentence, text in (*lines, *stated)
-            if not begins_with_pronoun(text)
+        self._kept = [
+            (essence(line.statement.sentence), content_terms(line.statement.text), line.statement.text)
+            for line in heard.lines
+            if not begins_with_pronoun(line.statement.text)
         ]
 
     def named(self, line: str) -> str | None:
-        """A line as it can stand alone; None for one that a user said of somebody else without a name.
+        """A line as it can stand alone; None for one that a user said of somebody without a name.
 
-        "She can't eat gluten" becomes "My sister Ada can't eat gluten". What is in no user's words may be about them.
+        "She can't eat gluten" becomes "My sister Ada can't eat gluten", if that was said of one person alone. What is
+        in no user's words may be about them.
         """
-        if not begins_with_pronoun(line):
+        if not _OF_SOMEBODY.match(folded(line).lstrip("\"'-–— ,")):
             return line
         plain, terms = essence(line), content_terms(line)
+        if f" {plain}" not in self._said and f"\n{plain}" not in self._said and plain.isascii():
+            return line
         if plain not in self._said:
             return line
-        return next((text for sentence, named, text in self._named if plain in sentence and terms <= named), None)
+        stated = [
+            (subject, text) for sentence, own, subject, text in self._stated if plain in sentence and terms <= own
+        ]
+        if len({subject for subject, _ in stated}) != 1:
+            return None
+        own = content_terms(stated[0][1])
+        kept = [text for sentence, named, text in self._kept if plain in sentence and own <= named]
+        named = kept[0] if kept else stated[0][1]
+        return named if self._clean(f"- {named}").strip() == f"- {named}" else None
 
     def named_in(self, text: str, before: str) -> tuple[str, list[str]]:
-        """A file with each new entry as it can stand alone, and the entries that it is without; an entry of several
-        lines stays as it is."""
-        known = set(lines_of(before))
+        """A file with each new entry as it can stand alone, once, and the entries that it is without, since they name
+        nobody; an entry of several lines stays as it is."""
+        known = {line.rstrip() for line in lines_of(before)}
         kept, unnamed = [], []
         lines, looked_for = lines_of(text), 0
+        there = {essence(line) for line in lines}
         for line, following in zip(lines, [*lines[1:], ""], strict=True):
-            is_new = looked_for < _MAX_ENTRIES and line not in known and following[:1] not in (" ", "\t")
+            is_new = looked_for < _MAX_ENTRIES and line.rstrip() not in known and following[:1] not in (" ", "\t")
             entry = _ENTRY.match(line) if is_new else None
             looked_for += entry is not None
             named = self.named(entry["text"]) if entry is not None else ""
@@ -61,6 +83,7 @@ class Referents:
                 kept.append(line)
             elif named is None:
                 unnamed.append(entry["text"])
-            else:
+            elif essence(named) not in there:
+                there.add(essence(named))
                 kept.append(f"{entry['marker']}{named}{entry['end']}")
         return "".join(kept), unnamed

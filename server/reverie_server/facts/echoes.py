@@ -14,6 +14,11 @@ from reverie_server.heuristics.fact_sentences import sentence_key
 SQL = Queries(__file__)
 # Of a message, of its answer and of an episode's summary so much is looked at.
 _MAX_CHARS = 4_000
+Row = Mapping[str, Any]
+_SENTENCES: Mapping[str, Callable[[Row], list[str]]] = {
+    "answered": lambda row: echoes_of(row["object"], row["said"], row["told"]),
+    "summarised": lambda row: retold_in(row["object"], row["text"], row["said"], row["told"]),
+}
 
 
 async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
@@ -24,16 +29,10 @@ async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
     if not fact_ids:
         return
     params = {**facts.key, "fact_ids": sorted(fact_ids), "chars": _MAX_CHARS}
-    for statement, sentences_of in (("answered", echoes_of), ("summarised", retold_in)):
+    for statement, sentences_of in _SENTENCES.items():
         rows = await (await facts.connection.execute(SQL[statement], params)).fetchall()
         await add_sentences(facts, await asyncio.to_thread(_keys_of, rows, sentences_of))
 
 
-def _keys_of(
-    rows: Sequence[Mapping[str, Any]], sentences_of: Callable[[str, str, str], list[str]]
-) -> set[tuple[bytes, int]]:
-    return {
-        (sentence_key(sentence), row["fact_id"])
-        for row in rows
-        for sentence in sentences_of(row["object"], row["said"], row["told"])
-    }
+def _keys_of(rows: Sequence[Row], sentences_of: Callable[[Row], list[str]]) -> set[tuple[bytes, int]]:
+    return {(sentence_key(sentence), row["fact_id"]) for row in rows for sentence in sentences_of(row)}

@@ -14,7 +14,7 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.fact_id = 
 ORDER BY f.fact_id, said, told;
 
 -- summarised: facts that messages of users state, each with such a message and the summary of the episode that has it
-SELECT DISTINCT f.fact_id, f.object, left(m.content, %(chars)s) AS said, left(e.summary, %(chars)s) AS told
+SELECT DISTINCT f.fact_id, f.object, f.text, left(m.content, %(chars)s) AS said, left(e.summary, %(chars)s) AS told
 FROM fact_sources s
 JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
 JOIN messages m ON m.tenant_id = s.tenant_id AND m.slice_id = s.slice_id AND m.session_key = s.session_key

@@ -15,7 +15,7 @@ from typing import Any
 from reverie_server.graph.model import SPEAKER, StatedEntity, StatedRelation
 from reverie_server.graph.names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.graph.vocabulary import entity_type, relation_name
-from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.fact_grammar.terms import all_content_terms, is_unspaced
 from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.sessions.model import Message
@@ -31,6 +31,8 @@ _NAMES = {"user": "User", "assistant": "Assistant"}
 _SPACE = re.compile(r"\s+")
 _PARTIAL_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _MAX_PROPERTY_CHARS = 300
+# Two words that begin with so many of the same letters may be one name.
+_BEGINNING = 4
 Clean = Callable[[str], str]
 
 
@@ -252,6 +254,11 @@ def _line(text: str) -> str:
 
 
 def _has_word_of(texts: Iterable[str], *names: str) -> bool:
-    """Whether one of the texts has a word of one of the names that says something ("Reverie" of "Project Reverie")."""
-    words = frozenset[str]().union(*map(content_terms, names))
-    return any(words & content_terms(text) for text in texts)
+    """Whether one of the texts has a word of one of the names that says something ("Reverie" of "Project Reverie"), or
+    one that begins alike ("postgres"); a name in a script that the texts are not in may be anything."""
+    said = "\n".join(texts)
+    if not any(map(is_unspaced, names)) and is_unspaced(said):
+        return True
+    words = frozenset[str]().union(*map(all_content_terms, names))
+    begun = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
+    return any(term in words or term[:_BEGINNING] in begun for term in all_content_terms(said))

@@ -2,7 +2,7 @@
 
 "Got it, 13 March." behind "My flight is on the 13th of March" is no statement of its own: it holds as long as that
 does. It is told by what it says and not by how: it has the value, no other number, and hardly a word of its own. A
-summary tells it in other words: what it says there has fewer words of its own than such as were said.
+summary tells it in the third person: there every word was said in the same message, and most in that statement.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
+from reverie_server.heuristics.fact_grammar.terms import all_content_terms, is_unspaced
+from reverie_server.heuristics.grounding_words import content_of
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.questions import is_question
@@ -19,6 +20,12 @@ from reverie_server.text.questions import is_question
 _MAX_CHARS = 200
 # So many words may acknowledge, but no more than are repeated. In scripts without spaces a word is about two terms.
 _MAX_OTHER_WORDS, _TERMS_OF_WORD = 2, 2
+# What a summary calls whoever speaks.
+_THE_USER = re.compile(
+    r"(?<!\w)(?:the user(?:'s)?|der nutzer|die nutzerin|el usuario|la usuaria)(?!\w)|用户的?", re.IGNORECASE
+)
+# Verbs end otherwise in the third person: so many letters at most, behind so many at least.
+_MOST_ENDING, _FEWEST_ALIKE, _MOST_ALIKE = 2, 3, 20
 _DIGITS = re.compile(r"\d{1,20}")
 
 
@@ -32,8 +39,27 @@ class _Said:
     @classmethod
     def of(cls, text: str) -> _Said:
         # Terms with digits are numbers with what stands beside them, and one character is a part of these.
-        words = (term for term in content_terms(text) if len(term) > 1 and not _DIGITS.search(term))
+        words = (term for term in all_content_terms(text) if len(term) > 1 and not _DIGITS.search(term))
         return cls(frozenset(words), frozenset(_DIGITS.findall(text)))
+
+
+class _Known:
+    """The words and numbers of a text, and how its words begin."""
+
+    def __init__(self, text: str) -> None:
+        known = _Said.of(text)
+        self.numbers = known.numbers
+        self._words = known.words
+        lengths = range(_FEWEST_ALIKE, _MOST_ALIKE + 1)
+        self._begun = {word[:length] for word in known.words for length in lengths if length <= len(word)}
+
+    def of(self, words: frozenset[str]) -> frozenset[str]:
+        """The words that it has, also in another person: "arbeitet", of "arbeite"."""
+        return words & self._words | {word for word in words if self._beginning(word) in self._begun}
+
+    @staticmethod
+    def _beginning(word: str) -> str:
+        return word[: min(max(_FEWEST_ALIKE, len(word) - _MOST_ENDING), _MOST_ALIKE)]
 
 
 def echoes_of(value: str, said: str, answer: str) -> list[str]:
@@ -43,24 +69,32 @@ def echoes_of(value: str, said: str, answer: str) -> list[str]:
     return [sentence for sentence in sentences if _repeats(sentence, of_value, known)]
 
 
-def retold_in(value: str, said: str, summary: str) -> list[str]:
-    """The sentences of a summary that tell a value again, given all that was said with it. Takes time linear in the
-    texts."""
-    of_value, known = _Said.of(value), _Said.of(said)
-    sentences = [summary[span.start : span.end] for span in spoken_sentences(summary)]
-    return [
-        sentence
-        for sentence in sentences
-        if len(sentence) <= _MAX_CHARS and _retells(_Said.of(sentence), of_value, known)
-    ]
+def retold_in(value: str, stated: str, said: str, summary: str) -> list[str]:
+    """The sentences of a summary that tell again what was `stated` in a message, and nothing else.
+
+    They have its value, no word that the message has not, and fewer words of the rest of the message than of it. Takes
+    time linear in the texts.
+    """
+    of_value, own, known = _Said.of(value), _Known(stated), _Known(said)
+    is_denied = content_of(stated[:_MAX_CHARS]).is_negative
+    found = []
+    for span in spoken_sentences(summary):
+        sentence = summary[span.start : span.end]
+        if len(sentence) > _MAX_CHARS or is_question(sentence):
+            continue
+        told = _Said.of(_THE_USER.sub(" ", sentence))
+        if _retells(told, of_value, own, known) and content_of(sentence).is_negative == is_denied:
+            found.append(sentence)
+    return found
 
 
-def _retells(own: _Said, value: _Said, known: _Said) -> bool:
-    shared = len(own.words & known.words) + len(own.numbers & known.numbers)
-    others = len(own.words - known.words)
+def _retells(told: _Said, value: _Said, stated: _Known, said: _Known) -> bool:
+    of_statement = stated.of(told.words)
     # Of a whole statement a part is told: "Keith runs our depot", of "Keith runs our depot and wants it by tonight".
-    is_told = _has_value(own, value) or (len(own.words) > _MAX_OTHER_WORDS and own.words <= value.words)
-    return is_told and own.numbers <= known.numbers and others < shared
+    is_told = _has_value(told, value) or (len(told.words) > _MAX_OTHER_WORDS and told.words <= value.words)
+    shared = len(of_statement) + len(told.numbers & stated.numbers)
+    is_said = said.of(told.words) == told.words and told.numbers <= said.numbers
+    return is_told and is_said and len(told.words - of_statement) < shared
 
 
 def _has_value(own: _Said, value: _Said) -> bool:

@@ -122,6 +122,12 @@ def content_terms(text: str) -> frozenset[str]:
     return frozenset(terms)
 
 
+def all_content_terms(text: str) -> frozenset[str]:
+    """The content words of a text of any length, as `content_terms` has those of a short one."""
+    parts = [text[start : start + _MAX_TEXT_CHARS] for start in range(0, len(text), _MAX_TEXT_CHARS)]
+    return frozenset[str]().union(*map(content_terms, parts))
+
+
 def without_days(text: str) -> str:
     """A habit without the days and hours of it."""
     return _DAYS.sub(" ", folded(text[:_MAX_TEXT_CHARS]))
