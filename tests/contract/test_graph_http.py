@@ -32,7 +32,7 @@ async def ada(
         answer(("Ada", "works_on", "Reverie"), ("Reverie", "depends_on", "PostgreSQL"), ("Ada", "reports_to", "Bo")),
         answer(("Ada", "reports_to", "Cy"), entities=[thing("Ada", aliases=["Countess"])]),
     )
-    await graph.hear("Ada works on Reverie.", day(0))
+    await graph.hear("Ada works on Reverie. She told Bo of PostgreSQL.", day(0))
     await graph.hear("Ada reports to Cy.", day(30))
     async with httpx.AsyncClient(base_url=await serve_runtime(talking), timeout=30) as client:
         yield client
