@@ -45,8 +45,7 @@ SELECT tenant_id, slice_id, agent_id, owner_key, session_key, session_id, n, n, 
 FROM sessions, generate_series(1, 200) AS n
 """
 QUERIES = {
-    "answered": echoes.SQL["answered"],
-    "summarised": echoes.SQL["summarised"],
+    "repeated": echoes.SQL["repeated"],
     "newest": settle.SQL["newest"],
     "silent_from": settle.SQL["silent_from"],
     "made_after": outlived.SQL["made_after"],

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.heuristics.memorable import Heard
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.sessions.model import Message
@@ -29,16 +29,16 @@ class Referents:
     """
 
     def __init__(self, messages: Sequence[Message], heard: Heard, clean: Callable[[str], str]) -> None:
-        said = [essence(strip_injected(message.content)) for message in messages if message.role == "user"]
-        self._said = "\n".join(["", *said])
+        of_user = [essence(strip_injected(message.content)) for message in messages if message.role == "user"]
+        self._messages = "\n".join(of_user)
         self._clean = clean
-        self._stated = [
+        self._facts = [
             (essence(fact.sentence), content_terms(fact.text), fact.subject, fact.text)
             for fact, _ in heard.facts
             if not begins_with_pronoun(fact.text)
         ]
         # As a line to keep it says who that is.
-        self._kept = [
+        self._lines = [
             (essence(line.statement.sentence), content_terms(line.statement.text), line.statement.text)
             for line in heard.lines
             if not begins_with_pronoun(line.statement.text)
@@ -52,19 +52,18 @@ class Referents:
         """
         if not _OF_SOMEBODY.match(folded(line).lstrip("\"'-–— ,")):
             return line
-        plain, terms = essence(line), content_terms(line)
-        if f" {plain}" not in self._said and f"\n{plain}" not in self._said and plain.isascii():
+        words = re.escape(essence(line))
+        # In "she smokes" nobody says "he smokes".
+        pattern = re.compile(words if is_unspaced(line) else rf"(?<!\w){words}(?!\w)")
+        if pattern.search(self._messages) is None:
             return line
-        if plain not in self._said:
-            return line
-        stated = [
-            (subject, text) for sentence, own, subject, text in self._stated if plain in sentence and terms <= own
-        ]
-        if len({subject for subject, _ in stated}) != 1:
+        terms = content_terms(line)
+        facts = [each for each in self._facts if pattern.search(each[0]) and terms <= each[1]]
+        if len({subject for *_, subject, _ in facts}) != 1:
             return None
-        own = content_terms(stated[0][1])
-        kept = [text for sentence, named, text in self._kept if plain in sentence and own <= named]
-        named = kept[0] if kept else stated[0][1]
+        _, of_fact, _, text = facts[0]
+        lines = [text for sentence, own, text in self._lines if pattern.search(sentence) and of_fact <= own]
+        named = lines[0] if lines else text
         return named if self._clean(f"- {named}").strip() == f"- {named}" else None
 
     def named_in(self, text: str, before: str) -> tuple[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reverie_indexer.database.queries import Queries
@@ -14,11 +14,6 @@ from reverie_server.heuristics.fact_sentences import sentence_key
 SQL = Queries(__file__)
 # Of a message, of its answer and of an episode's summary so much is looked at.
 _MAX_CHARS = 4_000
-Row = Mapping[str, Any]
-_SENTENCES: Mapping[str, Callable[[Row], list[str]]] = {
-    "answered": lambda row: echoes_of(row["object"], row["said"], row["told"]),
-    "summarised": lambda row: retold_in(row["object"], row["text"], row["said"], row["told"]),
-}
 
 
 async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
@@ -29,10 +24,14 @@ async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
     if not fact_ids:
         return
     params = {**facts.key, "fact_ids": sorted(fact_ids), "chars": _MAX_CHARS}
-    for statement, sentences_of in _SENTENCES.items():
-        rows = await (await facts.connection.execute(SQL[statement], params)).fetchall()
-        await add_sentences(facts, await asyncio.to_thread(_keys_of, rows, sentences_of))
+    rows = await (await facts.connection.execute(SQL["repeated"], params)).fetchall()
+    await add_sentences(facts, await asyncio.to_thread(_keys_of, rows))
 
 
-def _keys_of(rows: Sequence[Row], sentences_of: Callable[[Row], list[str]]) -> set[tuple[bytes, int]]:
-    return {(sentence_key(sentence), row["fact_id"]) for row in rows for sentence in sentences_of(row)}
+def _keys_of(rows: Sequence[Mapping[str, Any]]) -> set[tuple[bytes, int]]:
+    return {(sentence_key(sentence), row["fact_id"]) for row in rows for sentence in _repetitions(row)}
+
+
+def _repetitions(row: Mapping[str, Any]) -> list[str]:
+    of_answer = echoes_of(row["object"], row["message"], row["answer"])
+    return [*of_answer, *retold_in(row["object"], row["text"], row["message"], row["summary"])]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -63,7 +64,7 @@ class Known:
     facts: Sequence[KnownFact] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerBasis:
     """The basis that an answer is checked against: messages and their times, by number, known entities, and the summary
     that was given with the messages."""
@@ -73,6 +74,19 @@ class AnswerBasis:
     known: Sequence[Known]
     min_confidence: float
     summary: str = ""
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return all_content_terms("\n".join([*self.texts.values(), self.summary]))
+
+    def has_word_of(self, *names: str) -> bool:
+        """Whether messages or summary have a word of a name that says something ("Reverie" of "Project Reverie"), or
+        one that begins alike ("postgres"). A name in a script that they are not in may be anything."""
+        if not any(map(is_unspaced, names)) and any(map(is_unspaced, self._words)):
+            return True
+        words = frozenset[str]().union(*map(all_content_terms, names))
+        begun = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
+        return any(word in words or word[:_BEGINNING] in begun for word in self._words)
 
 
 def readable(messages: Iterable[Message], without_forgotten: Callable[[str, datetime], str]) -> list[Message]:
@@ -166,12 +180,8 @@ def _entity(
     aliases = [alias for alias in map(_line, claim.aliases) if alias and clean(alias).strip() == alias]
     known = next((known for known in basis.known if known.external_id == external_id), None)
     seqs = _naming(by_number, name, *aliases)
-    if (
-        not seqs
-        and known is None
-        and external_id != SPEAKER
-        and not _has_word_of((*basis.texts.values(), basis.summary), name, *aliases)
-    ):
+    is_known = bool(seqs) or known is not None or external_id == SPEAKER
+    if not is_known and not basis.has_word_of(name, *aliases):
         return None
     return StatedEntity(
         external_id=external_id,
@@ -251,14 +261,3 @@ def _properties(properties: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
 def _line(text: str) -> str:
     """A text of an answer on one line; "" for an order to the agent, since models read the graph by a tool."""
     return "" if why_order(text) else _SPACE.sub(" ", neutralise(strip_injected(text))).strip()
-
-
-def _has_word_of(texts: Iterable[str], *names: str) -> bool:
-    """Whether one of the texts has a word of one of the names that says something ("Reverie" of "Project Reverie"), or
-    one that begins alike ("postgres"); a name in a script that the texts are not in may be anything."""
-    said = "\n".join(texts)
-    if not any(map(is_unspaced, names)) and is_unspaced(said):
-        return True
-    words = frozenset[str]().union(*map(all_content_terms, names))
-    begun = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
-    return any(term in words or term[:_BEGINNING] in begun for term in all_content_terms(said))

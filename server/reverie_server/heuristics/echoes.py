@@ -69,32 +69,34 @@ def echoes_of(value: str, said: str, answer: str) -> list[str]:
     return [sentence for sentence in sentences if _repeats(sentence, of_value, known)]
 
 
-def retold_in(value: str, stated: str, said: str, summary: str) -> list[str]:
-    """The sentences of a summary that tell again what was `stated` in a message, and nothing else.
+def retold_in(value: str, statement: str, message: str, summary: str) -> list[str]:
+    """The sentences of a summary that tell a statement of a message again, and nothing else.
 
     They have its value, no word that the message has not, and fewer words of the rest of the message than of it. Takes
     time linear in the texts.
     """
-    of_value, own, known = _Said.of(value), _Known(stated), _Known(said)
-    is_denied = content_of(stated[:_MAX_CHARS]).is_negative
+    of_value, of_statement, of_message = _Said.of(value), _Known(statement), _Known(message)
+    is_denied = content_of(statement[:_MAX_CHARS]).is_negative
     found = []
     for span in spoken_sentences(summary):
         sentence = summary[span.start : span.end]
         if len(sentence) > _MAX_CHARS or is_question(sentence):
             continue
-        told = _Said.of(_THE_USER.sub(" ", sentence))
-        if _retells(told, of_value, own, known) and content_of(sentence).is_negative == is_denied:
+        own = _Said.of(_THE_USER.sub(" ", sentence))
+        if _retells(own, of_value, of_statement, of_message) and content_of(sentence).is_negative == is_denied:
             found.append(sentence)
     return found
 
 
-def _retells(told: _Said, value: _Said, stated: _Known, said: _Known) -> bool:
-    of_statement = stated.of(told.words)
+def _retells(own: _Said, value: _Said, statement: _Known, message: _Known) -> bool:
     # Of a whole statement a part is told: "Keith runs our depot", of "Keith runs our depot and wants it by tonight".
-    is_told = _has_value(told, value) or (len(told.words) > _MAX_OTHER_WORDS and told.words <= value.words)
-    shared = len(of_statement) + len(told.numbers & stated.numbers)
-    is_said = said.of(told.words) == told.words and told.numbers <= said.numbers
-    return is_told and is_said and len(told.words - of_statement) < shared
+    is_part = len(own.words) > _MAX_OTHER_WORDS and own.words <= value.words
+    if not is_part and not _has_value(own, value):
+        return False
+    of_statement = statement.of(own.words)
+    shared = len(of_statement) + len(own.numbers & statement.numbers)
+    is_of_message = message.of(own.words) == own.words and own.numbers <= message.numbers
+    return is_of_message and len(own.words - of_statement) < shared
 
 
 def _has_value(own: _Said, value: _Said) -> bool:
