@@ -78,7 +78,7 @@ async def test_an_entity_has_its_relations_the_current_first_and_their_sources(a
         ("Bo", False),
     ]
     assert detail["relations"][0]["sources"][0]["episode_id"] == "ep-2"
-    assert (detail["prompt"], detail["prompt_version"], detail["model"]) == ("semantic", "1", "scripted")
+    assert (detail["prompt"], detail["prompt_version"], detail["model"]) == ("semantic", "2", "scripted")
     assert [len(source["messages"]) for source in detail["sources"]] == [1, 1]
 
 

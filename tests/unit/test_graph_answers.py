@@ -59,6 +59,17 @@ def test_types_and_names_that_are_none_are_dropped_and_never_invented() -> None:
     assert [(r.source, r.name, r.target) for r in relations] == [("ada", "works_on", "reverie")]
 
 
+def test_an_entity_in_another_script_needs_a_name_that_was_said() -> None:
+    said = AnswerBasis({3: "我们在杭州开会，孙立群也来。"}, AT, [], 0.75)
+    claims = [
+        entity("Quixeta", "person"),
+        entity("Hangzhou", "location", aliases=["杭州"]),
+        entity("孙立群", "person"),
+    ]
+    entities, _ = read_answer(Semantic.model_validate({"entities": claims, "relations": []}), said, str)
+    assert [found.name for found in entities] == ["Hangzhou", "孙立群"]
+
+
 def test_what_is_not_certain_enough_is_dropped_with_what_hangs_on_it() -> None:
     sure = [entity("Ada", "person", 0.75), entity("Reverie", "project")]
     for confidence in (0.74, 1.01, -1.0, math.nan):

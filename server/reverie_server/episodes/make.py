@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import structlog
 
-from reverie_indexer.text.analyse import analyse, fold
+from reverie_indexer.text.analyse import analyse
 from reverie_indexer.text.split import split, trim
 from reverie_server.episodes.text import abstract_of, extractive_summary, says_something
 from reverie_server.episodes.topics import key_topics
@@ -32,9 +32,6 @@ _SENTENCES = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])|(?<=\n)")
 # The share of a summary's terms that the conversation must have. A model that made use of it repeats names.
 _GROUNDED_SHARE = 0.1
 _SPEAKERS = ("user", "assistant")
-# Two words that begin with so many of the same letters may be one name.
-_BEGINNING = 4
-_WORD = re.compile(r"[^\W\d_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +196,7 @@ def grounded_summary(summary: str, source: str, days: Collection[date]) -> str:
     kept = without_sentences(summary, lambda sentence: why_order(sentence) or sources.why_invented(sentence))
     if not kept or not is_grounded(kept, source):
         return ""
-    beginnings = {word[:_BEGINNING] for word in _WORD.findall(fold(source))}
-    return without_sentences(kept, lambda sentence: _why_unnamed(sentence, sources, beginnings)) or kept
-
-
-def _why_unnamed(sentence: str, sources: Sources, beginnings: Set[str]) -> str | None:
-    """Why a sentence has a name that its sources lack, unless one of their words begins alike ("postgres")."""
-    reason = sources.why_unnamed(sentence)
-    names = [word for word in _WORD.findall(sentence)[1:] if word[0].isupper()]
-    is_alike = all(fold(name)[:_BEGINNING] in beginnings for name in names)
-    return None if is_alike else reason
+    return without_sentences(kept, sources.why_unnamed) or kept
 
 
 def without_sentences(summary: str, why_not: Callable[[str], str | None]) -> str:

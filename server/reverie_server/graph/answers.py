@@ -16,7 +16,8 @@ from typing import Any
 from reverie_server.graph.model import SPEAKER, StatedEntity, StatedRelation
 from reverie_server.graph.names import MAX_NAME_CHARS, external_id_of, holds_name, name_key, windows
 from reverie_server.graph.vocabulary import entity_type, relation_name
-from reverie_server.heuristics.fact_grammar.terms import all_content_terms, is_unspaced
+from reverie_server.heuristics.fact_grammar.terms import all_content_terms
+from reverie_server.heuristics.grounding import BEGINNING
 from reverie_server.heuristics.orders import why_order
 from reverie_server.llm.answers import Semantic, SemanticEntity, SemanticRelation
 from reverie_server.sessions.model import Message
@@ -32,8 +33,6 @@ _NAMES = {"user": "User", "assistant": "Assistant"}
 _SPACE = re.compile(r"\s+")
 _PARTIAL_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _MAX_PROPERTY_CHARS = 300
-# Two words that begin with so many of the same letters may be one name.
-_BEGINNING = 4
 Clean = Callable[[str], str]
 
 
@@ -81,12 +80,10 @@ class AnswerBasis:
 
     def has_word_of(self, *names: str) -> bool:
         """Whether messages or summary have a word of a name that says something ("Reverie" of "Project Reverie"), or
-        one that begins alike ("postgres"). A name in a script that they are not in may be anything."""
-        if not any(map(is_unspaced, names)) and any(map(is_unspaced, self._words)):
-            return True
+        one that begins alike ("postgres")."""
         words = frozenset[str]().union(*map(all_content_terms, names))
-        begun = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
-        return any(word in words or word[:_BEGINNING] in begun for word in self._words)
+        begun = {word[:BEGINNING] for word in words if len(word) >= BEGINNING}
+        return any(word in words or word[:BEGINNING] in begun for word in self._words)
 
 
 def readable(messages: Iterable[Message], without_forgotten: Callable[[str, datetime], str]) -> list[Message]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 
+from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.grounding_names import BEFORE_NAMES, Neighbourhoods, capitalises_nouns
 from reverie_server.heuristics.grounding_vocabulary import (
     agrees,
@@ -38,8 +39,12 @@ GROUNDED_SHARE = 0.6
 _PAIR_WEIGHT = 0.5
 # `tomorrow` and `next month` become a day at most this far before or after the day on which they were said.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 62
+# Words that are alike in so many letters, at their beginning or at their end, may be one name, or parts of one noun.
+BEGINNING = 4
+_ENDING = 5
 # The label of a line: `City: ` of `City: Bergen`.
 _LABEL = re.compile(r"[\s*_]{0,8}[^\W\d]{2,24}(?: [^\W\d]{2,24}){0,2}[*_]{0,3}[:：]\s")
+_UNKNOWN_NAME = "it names what nobody said"
 _UNKNOWN_ADDRESS = "it has an address that no user said"
 # Concepts that are names, with another word in each language.
 _CONCEPTS_OF_NAMES = frozenset({"english", "german", "spanish", "chinese"})
@@ -105,8 +110,14 @@ class Sources:
         """
         content = content_of(line)
         known = self._user if about_user else self._all
-        if reason := self._unknown(line, content, known, with_names=True):
+        has_nouns_capitalised = capitalises_nouns(line)
+        if reason := self._unknown_reference(content, known):
             return reason
+        names = _names_of(content, has_nouns_capitalised=has_nouns_capitalised)
+        if not all(_is_known(name, known, self._years, content) for name in names):
+            return _UNKNOWN_NAME
+        if has_nouns_capitalised and self._has_exchanged(content):
+            return _UNKNOWN_NAME
         if self._near.are_strangers(content):
             return "nobody said that of whom it names"
         if content.is_negative and not known.is_negative:
@@ -122,29 +133,57 @@ class Sources:
         return _UNKNOWN_ADDRESS if content_of(text).addresses - self.addresses else None
 
     def why_invented(self, text: str) -> str | None:
-        """Why a text has an address, identifier, number, day or time that the sources lack; None where it has none."""
-        return self._unknown(text, content_of(text), self._all, with_names=False)
+        """Why a text has an address, identifier, number, day or time that the sources lack; None where it has none.
+
+        An identifier without digits counts as known where a word of the sources begins alike ("postgres").
+        """
+        content = content_of(text)
+        return self._unknown_reference(content, self._all) or self._unknown_name(content, has_nouns_capitalised=True)
 
     def why_unnamed(self, text: str) -> str | None:
         """Why a text has a name that the sources lack, or what `why_invented` looks for; None where it has none.
 
-        Days of the week do not count: their short names are common words (`so`, `do`, `mi`).
+        Days of the week do not count: their short names are common words (`so`, `do`, `mi`). A name counts as known
+        where a word of the sources begins alike.
         """
         content = content_of(text)
         content.weekdays.clear()
-        return self._unknown(text, content, self._all, with_names=True)
+        if reason := self._unknown_reference(content, self._all):
+            return reason
+        has_nouns_capitalised = capitalises_nouns(text)
+        if has_nouns_capitalised and self._has_exchanged(content):
+            return _UNKNOWN_NAME
+        return self._unknown_name(content, has_nouns_capitalised=has_nouns_capitalised)
 
-    def _unknown(self, line: str, content: Content, known: Content, *, with_names: bool) -> str | None:
-        """Why an address, day, time or strict word of the line is unknown, None where all are known."""
-        if not all(address in self.addresses for address in content.addresses):
-            return _UNKNOWN_ADDRESS
-        if refused := self._unknown_time(content, known):
-            return refused
-        has_nouns_capitalised = not with_names or capitalises_nouns(line)
-        for word in content.words:
-            if _is_strict(word, has_nouns_capitalised) and not _is_known(word, known, self._years, content):
-                return "it names what nobody said"
+    def _unknown_name(self, content: Content, *, has_nouns_capitalised: bool) -> str | None:
+        """Why a name or identifier is unknown, None where the sources have each, or a word that begins alike."""
+        for name in _names_of(content, has_nouns_capitalised=has_nouns_capitalised):
+            if not _is_known(name, self._all, self._years, content) and not self._begins_alike(name):
+                return _UNKNOWN_NAME
         return None
+
+    def _has_exchanged(self, line: Content) -> bool:
+        """Whether a line is a sentence of the sources with a noun in it that they lack, in a language that writes
+        nouns as it writes names. Other words for what was said come with other words around them."""
+        unknown = [word for word in line.words if _is_capitalised(word) and not self._may_have(word)]
+        return bool(unknown) and self._near.have_together([word for word in line.words if word not in unknown])
+
+    def _begins_alike(self, word: Word) -> bool:
+        return word.folded.isalpha() and fold(word.folded)[:BEGINNING] in self._edges
+
+    def _may_have(self, noun: Word) -> bool:
+        """Whether the sources may have a noun: itself, what says the same, or one that begins or ends alike."""
+        if is_neutral(noun.folded) or number_words(noun.folded) or concepts_of(noun.folded) & self._all.concepts:
+            return True
+        if is_weekday(noun.folded) or month_of(noun.folded) is not None or forms_of(noun.folded) & self._all.forms:
+            return True
+        return self._begins_alike(noun) or fold(noun.folded)[-_ENDING:] in self._edges
+
+    @cached_property
+    def _edges(self) -> frozenset[str]:
+        """The first and the last letters of the words that the sources have."""
+        words = fold(" ".join(self._all.forms)).split()
+        return frozenset(edge for word in words for edge in (word[:BEGINNING], word[-_ENDING:]))
 
     @cached_property
     def _years(self) -> frozenset[str]:
@@ -160,8 +199,10 @@ class Sources:
         spans = (day + timedelta(days=off) for day in self._days for off in (-1, 0, 1))
         return frozenset((day.month, day.day) for day in spans)
 
-    def _unknown_time(self, content: Content, known: Content) -> str | None:
-        """Why a day or time of the line is unknown, None where all are known."""
+    def _unknown_reference(self, content: Content, known: Content) -> str | None:
+        """Why an address, a day or a time is unknown, None where all are known."""
+        if not all(address in self.addresses for address in content.addresses):
+            return _UNKNOWN_ADDRESS
         tells_relative = known.is_relative or bool(known.weekdays)
         for month, day in content.days:
             is_near = (month, day) in (self._near_days if tells_relative else self._said_days)
@@ -183,13 +224,22 @@ class Sources:
         return None
 
 
+def _names_of(content: Content, *, has_nouns_capitalised: bool) -> list[Word]:
+    return [word for word in content.words if _is_strict(word, has_nouns_capitalised)]
+
+
+def _is_capitalised(word: Word) -> bool:
+    """Whether a word has a capital, and not because it opens a sentence."""
+    return word.written[:1].isupper() and not word.opens
+
+
 def _is_strict(word: Word, has_nouns_capitalised: bool) -> bool:
     """Whether the sources must have this very word: an identifier, or a name."""
     if is_weekday(word.folded) or month_of(word.folded) is not None:
         return False
     if word.is_exact:
         return True
-    if not word.written[:1].isupper() or word.opens or is_neutral(word.folded) or number_words(word.folded):
+    if not _is_capitalised(word) or is_neutral(word.folded) or number_words(word.folded):
         return False
     return not has_nouns_capitalised or word.previous in BEFORE_NAMES
 

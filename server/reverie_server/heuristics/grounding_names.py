@@ -10,7 +10,7 @@ linear in the texts.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -34,6 +34,8 @@ _MAX_SENTENCES = 5000
 _MAX_NAMES, _MAX_PLACES = 20, 50
 # Where a sentence may end: behind the day of `3. April` none does.
 _END = re.compile(r"\n|(?<!\d)[.!?](?=\s)|[。！？]")
+# As many words of a line from one sentence are that sentence.
+_FEWEST_TOGETHER = 4
 # The relatives and colleagues that a name may be of, so that `my brother` is about Ben where Ben is the brother.
 _KIN = frozenset(
     {
@@ -103,6 +105,16 @@ class Neighbourhoods:
             if not others or any(self._has_near(word.folded, others, line) for word in group):
                 return False
         return bool(groups)
+
+    def have_together(self, words: Sequence[Word]) -> bool:
+        """Whether one sentence has all of the words, which are more than a few."""
+        if len(words) < _FEWEST_TOGETHER:
+            return False
+        places = Counter(number for word in words for number in self._places(word))
+        return max(places.values(), default=0) == len(words)
+
+    def _places(self, word: Word) -> set[int]:
+        return {number for form in forms_of(word.folded) for number in self._naming.get(form, ())}
 
     def _is_known(self, word: Word) -> bool:
         """Whether a word has a meaning and was said, of any name."""

@@ -180,7 +180,7 @@ def _take_word(token: str, gap: str, before: str | None, found: Content) -> None
     known = vocabulary()
     folded = token.casefold().replace("’", "'")
     folded = folded.removesuffix("'s")
-    opens = before is None or any(sign in gap for sign in ".!?\n•")
+    opens = (before is None and not found.runs) or any(sign in gap for sign in ".!?\n•")
     pieces = _PIECES.findall(folded)
     has_digit = any(piece[0].isdigit() for piece in pieces)
     if (ordinal := _ORDINAL.fullmatch(folded)) is not None:
@@ -206,7 +206,7 @@ def _take_word(token: str, gap: str, before: str | None, found: Content) -> None
     if folded in known.months:
         found.months.add(known.months[folded])
         _take_day(known.months[folded], found)
-    elif found.words[:-1] and is_number:
+    elif is_number and len(found.words) > 1:
         _take_day_behind_month(folded, found)
     found.is_negative |= known.negative.has(folded)
     found.is_relative |= known.relative.has(folded)
