@@ -52,6 +52,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.grounding_names.Neighbourhoods.are_strangers": lambda text: _neighbourhoods(
         text
     ).are_strangers(grounding_words.content_of(text)),
+    "reverie_server.heuristics.grounding_names.Neighbourhoods.have_together": lambda text: _neighbourhoods(
+        text
+    ).have_together(grounding_words.content_of(text).words),
     "reverie_server.heuristics.grounding_words.content_of": grounding_words.content_of,
     "reverie_server.heuristics.grounding_vocabulary.forms_of": grounding_vocabulary.forms_of,
     "reverie_server.heuristics.grounding_vocabulary.concepts_of": grounding_vocabulary.concepts_of,

@@ -34,8 +34,8 @@ _MAX_SENTENCES = 5000
 _MAX_NAMES, _MAX_PLACES = 20, 50
 # Where a sentence may end: behind the day of `3. April` none does.
 _END = re.compile(r"\n|(?<!\d)[.!?](?=\s)|[。！？]")
-# As many words of a line from one sentence are that sentence.
-_FEWEST_TOGETHER = 4
+# As many words of a line from one sentence are that sentence; a line of more is no sentence.
+_FEWEST_TOGETHER, _MOST_TOGETHER = 4, 60
 # The relatives and colleagues that a name may be of, so that `my brother` is about Ben where Ben is the brother.
 _KIN = frozenset(
     {
@@ -107,14 +107,15 @@ class Neighbourhoods:
         return bool(groups)
 
     def have_together(self, words: Sequence[Word]) -> bool:
-        """Whether one sentence has all of the words, which are more than a few."""
-        if len(words) < _FEWEST_TOGETHER:
+        """Whether one sentence has all of the words, which are more than a few and as many as a sentence has."""
+        distinct = {word.folded for word in words}
+        if not _FEWEST_TOGETHER <= len(distinct) <= _MOST_TOGETHER:
             return False
-        places = Counter(number for word in words for number in self._places(word))
-        return max(places.values(), default=0) == len(words)
+        places = Counter(number for word in distinct for number in self._places(word))
+        return max(places.values(), default=0) == len(distinct)
 
-    def _places(self, word: Word) -> set[int]:
-        return {number for form in forms_of(word.folded) for number in self._naming.get(form, ())}
+    def _places(self, word: str) -> set[int]:
+        return {number for form in forms_of(word) for number in self._naming.get(form, ())}
 
     def _is_known(self, word: Word) -> bool:
         """Whether a word has a meaning and was said, of any name."""
