@@ -15,6 +15,7 @@ from typing import get_args
 from reverie_indexer.text.analyse import fold
 from reverie_server.facts.model import MessageSource, Reading
 from reverie_server.facts.reading import ReadFacts
+from reverie_server.heuristics.fact_grammar.terms import all_content_terms
 from reverie_server.heuristics.fact_sentences import keyed_sentences, sentence_key
 from reverie_server.heuristics.grounding import Sources, refusal
 from reverie_server.heuristics.grounding_words import content_of
@@ -268,8 +269,10 @@ def _of_stored(fact: StoredFact, message: Message) -> StatedFact:
     )
 
 
-def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w+", fold(text)) if len(word) > 2 or not word.isascii()}
+def _words(text: str) -> frozenset[str]:
+    """The words by which texts are compared, as stems; those that say little only where there are no others."""
+    plain = text.replace("_", " ")
+    return all_content_terms(plain) or frozenset(fold(plain).split())
 
 
 def _one_line(text: str) -> str:

@@ -242,7 +242,8 @@ class Asking:
         """What a model answers that the messages say, and why it was not used."""
         if not any(message.role == "user" for message in seen.messages):
             return [], None
-        shown = nearest(seen.facts, seen.messages)
+        chars = sum(len(message.content) for message in seen.messages)
+        shown = await isolated(nearest, seen.facts, seen.messages, chars=chars)
         inputs = {
             "today": self._dependencies.now().date().isoformat(),
             "stored": stored_lines(shown),
@@ -255,7 +256,6 @@ class Asking:
             return [], answer.fallback
         read_facts = self._dependencies.read_facts
         basis = AnswerBasis(seen.session_key, seen.session_id, seen.messages, shown, seen.clean, read_facts, language)
-        chars = sum(len(message.content) for message in seen.messages)
         return await isolated(readings_of, answer.value, answer.generation, basis, chars=chars), None
 
     async def _store(self, facts: FactSlice, seen: _Seen, readings: Sequence[Reading]) -> None:
