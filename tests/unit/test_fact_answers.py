@@ -26,7 +26,7 @@ def read_nothing(*_: Any, **__: Any) -> list[StatedFact]:
     return []
 
 
-def said(text: str) -> list[Message]:
+def messages_of(text: str) -> list[Message]:
     return [Message(1, "user", text, AT, 1)]
 
 
@@ -40,7 +40,7 @@ def said(text: str) -> list[Message]:
 )
 def test_what_a_model_is_shown_shares_words_in_any_form_and_script(text: str, near: str, other: str) -> None:
     facts = [stored(1, other, "says", other), stored(2, near, "says", near)]
-    assert [fact.fact_id for fact in nearest(facts, said(text), limit=1)] == [2]
+    assert [fact.fact_id for fact in nearest(facts, messages_of(text), limit=1)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_a_model_is_shown_shares_words_in_any_form_and_script(text: str, ne
 def test_an_answer_closes_a_fact_that_the_message_may_be_about(
     text: str, predicate: str, value: str, old: tuple[str, str, str], is_closed: bool
 ) -> None:
-    basis = AnswerBasis(1, "s", said(text), [stored(7, *old)], lambda text, _: text, read_nothing)
+    basis = AnswerBasis(1, "s", messages_of(text), [stored(7, *old)], lambda text, _: text, read_nothing)
     fields = {"text": text, "subject": "user", "predicate": predicate, "object": value, "category": "general"}
     answer = Facts.model_validate({"statements": [{**fields, "operation": "replaces", "fact": 7, "messages": [1]}]})
     [reading] = readings_of(answer, EXTRACTIVE, basis)

@@ -60,13 +60,13 @@ def test_types_and_names_that_are_none_are_dropped_and_never_invented() -> None:
 
 
 def test_an_entity_in_another_script_needs_a_name_that_was_said() -> None:
-    said = AnswerBasis({3: "我们在杭州开会，孙立群也来。"}, AT, [], 0.75)
+    conversation = AnswerBasis({3: "我们在杭州开会，孙立群也来。"}, AT, [], 0.75)
     claims = [
         entity("Quixeta", "person"),
         entity("Hangzhou", "location", aliases=["杭州"]),
         entity("孙立群", "person"),
     ]
-    entities, _ = read_answer(Semantic.model_validate({"entities": claims, "relations": []}), said, str)
+    entities, _ = read_answer(Semantic.model_validate({"entities": claims, "relations": []}), conversation, str)
     assert [found.name for found in entities] == ["Hangzhou", "孙立群"]
 
 

@@ -255,7 +255,7 @@ def test_of_a_file_the_refused_entries_go_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said_text", "line", "is_kept"),
+    ("message", "line", "is_kept"),
     [
         # A noun of a German sentence exchanged for a name: both have a capital.
         ("Am liebsten höre ich von Schubert die Winterreise.", "Am liebsten höre ich von Schubert die Quixeta.", False),
@@ -269,10 +269,8 @@ def test_of_a_file_the_refused_entries_go_and_nothing_else() -> None:
         ("I live in 北京. I work at home.", "Lives in 北京. Works at home.", True),
     ],
 )
-def test_a_name_in_the_place_of_a_noun_and_between_characters_is_a_name(
-    said_text: str, line: str, is_kept: bool
-) -> None:
-    assert (Sources(said(f"u: {said_text}")).why_not(line, about_user=True) is None) == is_kept
+def test_a_name_in_the_place_of_a_noun_and_between_characters_is_a_name(message: str, line: str, is_kept: bool) -> None:
+    assert (Sources(said(f"u: {message}")).why_not(line, about_user=True) is None) == is_kept
 
 
 @pytest.mark.parametrize(

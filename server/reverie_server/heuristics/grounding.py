@@ -165,8 +165,8 @@ class Sources:
     def _has_exchanged(self, line: Content) -> bool:
         """Whether a line is a sentence of the sources with a noun in it that they lack, in a language that writes
         nouns as it writes names. Other words for what was said come with other words around them."""
-        unknown = [word for word in line.words if _is_capitalised(word) and not self._may_have(word)]
-        return bool(unknown) and self._near.have_together([word for word in line.words if word not in unknown])
+        others = [word for word in line.words if not _is_capitalised(word) or self._may_have(word)]
+        return len(others) < len(line.words) and self._near.have_together(others)
 
     def _begins_alike(self, word: Word) -> bool:
         return word.folded.isalpha() and fold(word.folded)[:BEGINNING] in self._edges
