@@ -67,6 +67,22 @@ async def test_what_a_model_says_is_over_is_superseded(talk: Talk, scripted: Scr
     assert facts[OLD]["superseded_by"] == facts[NEW]["fact_id"]
 
 
+async def test_what_a_pattern_read_in_the_same_sentence_goes_with_what_a_model_replaces(
+    talk: Talk, scripted: ScriptedModel
+) -> None:
+    """Two readers, one sentence: the model replaces its own fact of it."""
+    said = "Mein Termin ist auf den 19. Februar verschoben worden."
+    given = statement("Der Termin ist am 19. Februar.", "19. Februar", subject="Termin", predicate="neues Datum")
+    await hears(talk, scripted, said, given)
+    twins = [row for row in await rows(talk) if "19. Februar" in row["object"]]
+    assert [row["method"] for row in twins] == ["extractive", "llm"]
+    now = "Jetzt soll ich erst am 5. März hin."
+    new = statement(now, "5. März", "replaces", twins[1]["fact_id"], subject="Termin", predicate="neues Datum")
+    await hears(Talk(talk.runtime, "web:2"), scripted, f"Der Termin ist schon wieder anders. {now}", new)
+    states = {row["text"]: row["state"] for row in await rows(talk)}
+    assert states == {said: "superseded", "Der Termin ist am 19. Februar.": "superseded", now: "current"}
+
+
 async def test_the_same_again_is_another_source_of_the_fact(talk: Talk, scripted: ScriptedModel) -> None:
     await hears(talk, scripted, OLD, statement(OLD, "Kulturhof"))
     old = (await by_text(talk))[OLD]["fact_id"]

@@ -356,6 +356,8 @@ def test_who_moves_on_a_day_lives_there_from_then_on(language: str, said: str, h
         ("english", "The Orion deadline slipped to 19 April.", [("when", "on 19 April", None)]),
         ("english", "My glass slipped to the floor.", []),
         ("german", "Mein Zahnarzttermin wurde auf den 21. verschoben.", [("when", "am 21", None)]),
+        ("german", "Mein Termin ist auf den 19. Mai verschoben worden.", [("when", "am 19. Mai", None)]),
+        ("spanish", "La reunión ha sido aplazada al lunes.", [("when", "lunes", None)]),
         (
             "german",
             "Der Zahnarzt hat meinen Termin von Dienstag auf Donnerstag verlegt.",

@@ -15,6 +15,7 @@ from reverie_server.heuristics.changes import superseding
 from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
 from reverie_server.heuristics.changes.paired_changes import can_change
 from reverie_server.heuristics.stated_fact import Category, Change
+from reverie_server.llm.generation import Method
 
 Pair = tuple[int, int]
 # What one does as a rule or has before one, and several of.
@@ -55,6 +56,12 @@ class Known:
     decided: tuple[FactState, datetime | None, int | None] | None = None
     is_confirmed: bool = False
     outlived_at: datetime | None = None
+    method: Method = "extractive"
+
+    @property
+    def counts_from(self) -> datetime | None:
+        """When it was last said, or from when on it then holds, if that is later; None where nothing says it."""
+        return max(map(_counts_from, self.said), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,15 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.facts.echoes import add_echoes
 from reverie_server.facts.resolve import Known, Resolution, Said, resolve
 from reverie_server.facts.store import FactSlice, remove_unsourced
+from reverie_server.facts.twins import with_twins
 from reverie_server.heuristics.fact_labels import label_of
 from reverie_server.heuristics.stated_fact import Change, StatedFact
 
 SQL = Queries(__file__)
 # What is settled against each other: the newest facts of a slice.
 MAX_FACTS = 3000
+# So many facts of one sentence are compared with one of it that has ended.
+_MAX_OF_SENTENCE = 20
 # After so long without talk nobody knows what of the talk before still holds, if it was not here to be told otherwise.
 SILENCE = timedelta(days=180)
 
@@ -74,12 +77,23 @@ async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexi
     decided = await (await facts.connection.execute(SQL["ignored"], facts.key)).fetchall()
     known = [_known(row) for row in reversed(rows)]
     resolution = resolve(known, frozenset((row["first_id"], row["second_id"]) for row in decided), facts.at)
+    resolution = with_twins(known, resolution, await _of_one_sentence(facts, resolution))
     await _write(facts, rows, resolution)
     await add_echoes(facts, _newly_over(rows, resolution))
     await _write_contradictions(facts, resolution)
     waiting = await _index(facts, place, slice_, rows, resolution, indexing)
     current = sum(state.state == "current" for state in resolution.states.values())
     return Settled(len(rows), current, len(resolution.contradictions), waiting)
+
+
+async def _of_one_sentence(facts: FactSlice, resolution: Resolution) -> list[tuple[int, int]]:
+    """The facts that another has ended, each with the others that are recognised by a sentence of it."""
+    ended = sorted(fact_id for fact_id, state in resolution.states.items() if state.superseded_by is not None)
+    if not ended:
+        return []
+    params = {**facts.key, "fact_ids": ended, "limit": _MAX_OF_SENTENCE}
+    rows = await (await facts.connection.execute(SQL["of_one_sentence"], params)).fetchall()
+    return [(row["fact_id"], row["other_id"]) for row in rows]
 
 
 def _known(row: DictRow) -> Known:
@@ -98,6 +112,7 @@ def _known(row: DictRow) -> Known:
         said=tuple(_said(each) for each in row["times"] or ()),
         decided=(row["state"], row["valid_to"], row["superseded_by"]) if row["closed_by"] == "person" else None,
         is_confirmed=row["is_confirmed"],
+        method=row["method"],
         outlived_at=row["outlived_at"],
     )
 

@@ -22,7 +22,7 @@ SELECT max(silent_from) AS silent_from FROM talk;
 -- newest: the newest facts of a slice, with the newest time each was said and holds, and its passage. `outlived_at`: when the
 -- last silence began, for what was said before it alone, in conversations that were imported.
 SELECT f.fact_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.is_functional, f.is_request,
-       f.about_user, f.change, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
+       f.about_user, f.change, f.method, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
        c.valid_to IS NULL AND c.chunk_id IS NOT NULL AS is_present, s.times,
        CASE WHEN s.is_imported AND s.last_said_at <= %(silent_from)s::timestamptz THEN %(silent_from)s::timestamptz END AS outlived_at
 FROM facts f
@@ -39,6 +39,16 @@ CROSS JOIN LATERAL (
 LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
 ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s;
+
+-- of_one_sentence: facts that are recognised by a sentence of some others, at most `limit` for each of these sentences
+SELECT DISTINCT a.fact_id, b.fact_id AS other_id
+FROM fact_sentences a
+CROSS JOIN LATERAL (SELECT s.fact_id FROM fact_sentences s
+                    WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = a.slice_id AND s.sentence_sha256 = a.sentence_sha256
+                    ORDER BY s.fact_id LIMIT %(limit)s) b
+WHERE a.tenant_id = %(tenant_id)s AND a.slice_id = %(slice_id)s AND a.fact_id = ANY(%(fact_ids)s::bigint[])
+  AND b.fact_id <> a.fact_id
+ORDER BY a.fact_id, b.fact_id;
 
 -- write: what holds of facts, from a JSON array
 UPDATE facts f

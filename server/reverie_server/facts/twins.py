@@ -1,0 +1,77 @@
+"""What one sentence says twice: of two facts with the same value, the one that has ended takes the other with it. Pure.
+
+"My appointment was moved to the 19th" is a fact of "appointment", and, as what takes the place of an earlier one, of
+"appointment with the dermatologist"; a model adds it in its own words. What ends one of them, ends what the sentence
+says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from reverie_server.facts.resolve import Known, Resolution, State
+from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.terms import content_terms, is_longer_name, key_of, says_same
+
+_WHEN = "when"
+
+
+def with_twins(
+    known: Sequence[Known], resolution: Resolution, of_one_sentence: Iterable[tuple[int, int]]
+) -> Resolution:
+    """The resolution in which facts that another ended take their twins with them.
+
+    `of_one_sentence`: pairs of an ended fact and one that is recognised by a sentence of it. What was said again since,
+    and what a person decided or confirmed, stays; so does what may be the twin of a fact that holds.
+    """
+    by_id = {fact.fact_id: fact for fact in known}
+    others: dict[int, list[Known]] = defaultdict(list)
+    for ended_id, other_id in of_one_sentence:
+        if ended_id in by_id and other_id in by_id and resolution.states[other_id].state == "current":
+            others[ended_id].append(by_id[other_id])
+    states = dict(resolution.states)
+    for ended_id, found in others.items():
+        ended, state = by_id[ended_id], resolution.states[ended_id]
+        for other in found:
+            if not _takes_along(state, other) or not _are_twins(ended, other) or _has_another(ended, other, found):
+                continue
+            own = states[other.fact_id]
+            states[other.fact_id] = replace(
+                own,
+                state=state.state,
+                valid_to=max(state.valid_to or own.valid_from, own.valid_from),
+                superseded_by=state.superseded_by,
+                closed_by=state.closed_by,
+            )
+    holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
+    return Resolution(states, frozenset(pair for pair in resolution.contradictions if holds.issuperset(pair)))
+
+
+def _takes_along(state: State, other: Known) -> bool:
+    """Whether an ended fact may end another: it was not said again since, and no person has a word in it."""
+    if state.state == "current" or state.superseded_by in (None, other.fact_id) or state.closed_by == "person":
+        return False
+    said, until = other.counts_from, state.valid_to
+    return other.decided is None and not other.is_confirmed and said is not None and until is not None and said <= until
+
+
+def _are_twins(a: Known, b: Known) -> bool:
+    """Whether two facts of one sentence are one: the same of the same, in the words of one reader or of two."""
+    if a.method == b.method and folded(a.predicate) != folded(b.predicate):
+        return False
+    is_of_time = _WHEN in (a.predicate, b.predicate)
+    of_a, of_b = content_terms(a.object), content_terms(b.object)
+    if not of_a or (of_a != of_b and not (is_of_time and says_same(of_a, of_b))):
+        return False
+    subject, other = key_of(a.subject), key_of(b.subject)
+    is_longer = is_longer_name(subject, other) or is_longer_name(other, subject)
+    return subject == other or (is_of_time and is_longer)
+
+
+def _has_another(ended: Known, other: Known, found: Sequence[Known]) -> bool:
+    """Whether a fact that holds may be the other's twin as well: the reader of the ended one has two of such."""
+    return ended.method != other.method and any(
+        third.method == ended.method and not _are_twins(ended, third) and _are_twins(third, other) for third in found
+    )
