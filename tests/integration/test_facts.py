@@ -124,6 +124,17 @@ async def test_a_copy_that_does_not_tell_when_it_was_said_takes_nothing_back(tal
     assert await holding(talk) == ["Milan"]
 
 
+async def test_a_line_of_a_whole_conversation_takes_back_nothing_of_it(talk: Talk) -> None:
+    """It is as of the last message that it is made of, which says otherwise."""
+    texts = ("home of user = Rome.", "home of user := Milan.", "Nothing else is new.")
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    await talk.add([NewMessage("user", text, at=noon + timedelta(minutes=n)) for n, text in enumerate(texts)])
+    await read_facts(talk)
+    await write_copy(talk, "- home of user = Rome.", [message_source("web:1", [(1, None), (3, None)])])
+    await read_facts(talk)
+    assert await holding(talk) == ["Milan"]
+
+
 async def test_a_copy_of_two_facts_gives_each_its_own_words_and_days(runtime: Runtime) -> None:
     said = "I live in Leeds and I start at Acme Tools on 1 June 2031."
     talk = Talk(runtime)

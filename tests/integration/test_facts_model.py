@@ -91,6 +91,17 @@ async def test_the_same_again_is_another_source_of_the_fact(talk: Talk, scripted
     assert {row["fact_id"] for row in await rows(talk, "fact_sources") if row["method"] == "llm"} == {old}
 
 
+async def test_what_is_said_of_a_later_time_a_model_says_of_it_too(talk: Talk, scripted: ScriptedModel) -> None:
+    said = "Am 22. März ziehen wir nach Lübeck."
+    given = statement(said, "Lübeck", predicate="home", category="profile")
+    await hears(talk, scripted, said, given)
+    [fact] = await rows(talk)
+    sources = await rows(talk, "fact_sources")
+    assert [row["method"] for row in sources] == ["extractive", "llm"]
+    assert {row["valid_from"] for row in sources} == {fact["valid_from"]}
+    assert fact["valid_from"] > fact["said_at"]
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -47,7 +47,6 @@ from reverie_server.heuristics.memorable import (
     is_of_the_past,
     language_of,
     memorable_of,
-    without_leading,
 )
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.salience import has_secret
@@ -225,7 +224,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.salience.has_secret": has_secret,
     "reverie_server.heuristics.memorable.language_of": lambda text: language_of(talk(text), [text], "english"),
     "reverie_server.heuristics.memorable.memorable_of": lambda text: memorable_of(talk(text), "english", "UTC"),
-    "reverie_server.heuristics.memorable.without_leading": without_leading,
     "reverie_server.heuristics.memorable.is_of_the_past": is_of_the_past,
     "reverie_server.heuristics.memorable.dated": lambda text: dated(text, message("Ada"), None, "UTC"),
     "reverie_server.heuristics.line_worth.maybe_introductions": lambda text: line_worth.maybe_introductions(

@@ -119,7 +119,7 @@ def _read_all(text: str) -> object:
 def _stored(text: str) -> list[StoredFact]:
     parts = [text[at : at + 40] for at in range(0, len(text), 40)]
     return [
-        StoredFact(n, "user", part[:9], part[9:], part, "profile", True, False, True, AT, False)
+        StoredFact(n, "user", part[:9], part[9:], part, "profile", True, False, True, AT, AT, False)
         for n, part in enumerate(parts)
     ]
 
@@ -193,6 +193,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.spoken_sentences.spoken_sentences": lambda text: spoken_sentences.spoken_sentences(
         text, [text[:20]]
     ),
+    "reverie_server.heuristics.spoken_sentences.leading_end": spoken_sentences.leading_end,
+    "reverie_server.heuristics.spoken_sentences.without_leading": spoken_sentences.without_leading,
     "reverie_server.heuristics.spoken_sentences.label_end": lambda text: spoken_sentences.label_end(
         text, 0, [text[:20]]
     ),

@@ -19,7 +19,9 @@ AT = datetime(2026, 4, 2, 10, tzinfo=UTC)
 def stored(fact_id: int, text: str, predicate: str, value: str, category: Category = "general") -> StoredFact:
     day_before = AT - timedelta(days=1)
     kinds = {"is_functional": False, "is_request": False, "about_user": True, "is_decided": False}
-    return StoredFact(fact_id, "user", predicate, value, text, category, said_at=day_before, **kinds)
+    return StoredFact(
+        fact_id, "user", predicate, value, text, category, said_at=day_before, valid_from=day_before, **kinds
+    )
 
 
 def read_nothing(*_: Any, **__: Any) -> list[StatedFact]:

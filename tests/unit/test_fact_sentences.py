@@ -34,6 +34,8 @@ SAID = "I moved from Leeds to York in March."
         "i moved from Leeds  to York in March, please remember that.",
         "I moved from Leeds to York in March (until 2026-05-01)",
         "> I moved from Leeds to York in March!",
+        "And I moved from Leeds to York in March (until 2026-05-01?).",
+        "- Oh, by the way, I moved from Leeds to York in March.",
     ],
 )
 def test_a_copy_has_the_key_of_the_sentence(copy: str) -> None:

@@ -31,10 +31,11 @@ from reverie_server.heuristics.entries import dated, undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import Sources, refusal, without_refused
 from reverie_server.heuristics.line_worth import maybe_introductions
-from reverie_server.heuristics.memorable import Heard, Memorable, language_of, memorable_of, without_leading
+from reverie_server.heuristics.memorable import Heard, Memorable, language_of, memorable_of
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.said_in import SaidIn
+from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import StatedFact
 from reverie_server.heuristics.statements import Ground, statement
 from reverie_server.jobs.model import Stage, message_source

@@ -15,7 +15,8 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_labels import statement_without
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.heuristics.memorable import Memorable, Target, without_leading
+from reverie_server.heuristics.memorable import Memorable, Target
+from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text

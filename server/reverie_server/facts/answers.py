@@ -50,6 +50,7 @@ class StoredFact:
     is_request: bool
     about_user: bool
     said_at: datetime
+    valid_from: datetime
     is_decided: bool
 
 
@@ -261,7 +262,8 @@ def _of_stored(fact: StoredFact, message: Message) -> StatedFact:
         object=fact.object,
         category=fact.category,
         said_at=message.at,
-        valid_from=message.at,
+        # What is said of a later time is said of it again.
+        valid_from=max(message.at, fact.valid_from),
         confidence=_CONFIDENCE,
         is_functional=fact.is_functional,
         is_request=fact.is_request,

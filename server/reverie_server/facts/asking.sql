@@ -23,7 +23,7 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND payload ->> 'tri
 ORDER BY 1, event_id;
 
 -- stored: the newest facts of a slice that hold
-SELECT fact_id, subject, predicate, object, text, category, is_functional, is_request, about_user, said_at,
+SELECT fact_id, subject, predicate, object, text, category, is_functional, is_request, about_user, said_at, valid_from,
        confirmed_by IS NOT NULL OR closed_by IS NOT DISTINCT FROM 'person' AS is_decided
 FROM facts
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND state = 'current'

@@ -35,8 +35,8 @@ class DueDocument:
     """A file to read, at its version. `text` is "" for one that is deleted, or in which no facts are read.
 
     `said_at` are the times at which lines were said, by their hashes, as far as they are known; `copies` the lines that
-    the server wrote from messages, or a tool; of these `log` are those of the daily log, and of `undated`, which the
-    server made, nothing tells when they were said.
+    the server wrote from messages, or a tool; of these `log` are those of the daily log, and `made` those that the
+    server made of others.
     """
 
     document_id: int
@@ -48,4 +48,4 @@ class DueDocument:
     said_at: Mapping[bytes, datetime]
     copies: frozenset[bytes]
     log: frozenset[bytes]
-    undated: frozenset[bytes] = frozenset()
+    made: frozenset[bytes] = frozenset()

@@ -86,7 +86,7 @@ class Reading:
     """A fact as it was read, where, and how: `line` or `messages` say where.
 
     `keys` are those of the copies of its sentence. `is_copy`: the server or a tool wrote the line, from what somebody
-    said; `is_undated`: the server did, and nothing tells when it was said.
+    said; `is_made`: the server did, so that what it says was said when a message did.
     `operation` and `of_fact_id` are what a model answered of it and a stored fact.
     """
 
@@ -96,7 +96,7 @@ class Reading:
     line: LineSource | None = None
     messages: MessageSource | None = None
     is_copy: bool = False
-    is_undated: bool = False
+    is_made: bool = False
     operation: Operation | None = None
     of_fact_id: int | None = None
 

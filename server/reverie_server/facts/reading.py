@@ -108,7 +108,7 @@ def of_document(
             keys_of(stated, utterances[stated.utterance].text),
             line=source,
             is_copy=source.sha256 in document.copies,
-            is_undated=source.sha256 in document.undated,
+            is_made=source.sha256 in document.made,
         )
         for stated in read_facts(utterances, language, known_people=known)
         for source in [sources[stated.utterance]]

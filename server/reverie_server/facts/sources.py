@@ -87,7 +87,7 @@ async def due_documents(connection: Connection, tenant_id: str, slice_id: int) -
                 said_at=said_at,
                 copies=_lines(derived),
                 log=_lines(line for line in derived if line["stage"] == LOG_STAGE),
-                undated=_lines(line for line in derived if line["is_made"] and line["said_at"] is None),
+                made=_lines(line for line in derived if line["is_made"]),
             )
         )
     return found

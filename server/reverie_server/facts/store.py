@@ -109,11 +109,11 @@ def _says_same(stated: StatedFact, row: DictRow) -> bool:
 
 
 def _as_said(copy: Reading, row: DictRow) -> _Place:
-    """A copy of a fact; of one that does not tell when it was said, as a message last said it, if one did."""
+    """A copy of a fact; what the server made of messages says it as of when one last did, and not again."""
     said_at = row["said_at"]
-    if not copy.is_undated or said_at is None or copy.stated.said_at <= said_at:
+    if not copy.is_made or said_at is None or copy.stated.said_at <= said_at:
         return _Place(copy, row["fact_id"])
-    stated = replace(copy.stated, said_at=said_at, valid_from=min(copy.stated.valid_from, said_at))
+    stated = replace(copy.stated, said_at=said_at, valid_from=row["valid_from"], valid_to=row["valid_to"])
     return _Place(replace(copy, stated=stated), row["fact_id"])
 
 

@@ -25,14 +25,15 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.sentence_s
 ORDER BY s.sentence_sha256, f.fact_id;
 
 -- twins: facts of a slice that say the same of the same, by (subject, predicate, object) folded; the oldest of each, and
--- when a message last said it
-SELECT DISTINCT ON (w.place) w.place, f.fact_id, said.said_at
+-- when and of what time a message last said it
+SELECT DISTINCT ON (w.place) w.place, f.fact_id, said.said_at, said.valid_from, said.valid_to
 FROM unnest(%(subjects)s::text[], %(predicates)s::text[], %(objects)s::text[]) WITH ORDINALITY
      AS w(subject, predicate, object, place)
 JOIN facts f ON f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND lower(f.subject) = lower(w.subject)
             AND lower(f.predicate) = lower(w.predicate) AND lower(f.object) = lower(w.object)
-LEFT JOIN LATERAL (SELECT max(o.said_at) AS said_at FROM fact_sources o
-                   WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.session_key IS NOT NULL) said ON true
+LEFT JOIN LATERAL (SELECT o.said_at, o.valid_from, o.valid_to FROM fact_sources o
+                   WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.session_key IS NOT NULL
+                   ORDER BY o.said_at DESC, o.source_id DESC LIMIT 1) said ON true
 ORDER BY w.place, f.fact_id;
 
 -- add_sources: where facts are stated, from a JSON array

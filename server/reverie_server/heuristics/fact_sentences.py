@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.known_texts import KnownTexts
 from reverie_server.heuristics.requests.fact_requests import split_request
-from reverie_server.heuristics.spoken_sentences import DATED, LINE, MARKS, label_end, spoken_sentences
+from reverie_server.heuristics.spoken_sentences import DATED, LINE, MARKS, label_end, leading_end, spoken_sentences
 from reverie_server.sessions.daily_log import ASSISTANT_CHARS, USER_CHARS, excerpt
 
 # A sentence that a log line cuts off is recognised by a beginning of at least this many characters.
@@ -36,7 +36,8 @@ class SentenceSpan:
 
 
 def sentence_key(sentence: str, *, names: Collection[str] = ()) -> bytes:
-    """The key of a sentence: equal for all copies of it, whatever marks, speaker, request or date are around it.
+    """The key of a sentence: equal for all copies of it, whatever marks, speaker, request or date are around it, and
+    whether it leads on from another (`And`) or not.
 
     `names` are labels of speakers besides `User` and `Assistant`. A question has another key than the statement.
     """
@@ -94,7 +95,7 @@ def _key(said: str) -> bytes:
 
 
 def essence(sentence: str, *, names: Collection[str] = ()) -> str:
-    """What a key is made of: the folded words without what is written around them."""
+    """What a key is made of: the folded words without what is written around them, and before them leads on."""
     return _essence(sentence[:_MAX_CHARS], names)
 
 
@@ -106,7 +107,8 @@ def _essence(sentence: str, names: Collection[str]) -> str:
     if request.kind == "inside":
         rest = rest[request.start : request.end]
     plain = fold(" ".join(_EMPHASIS.sub("", rest).translate(_QUOTES).split()))
-    return plain.strip(_EDGES)
+    plain = plain.strip(_EDGES)
+    return plain[leading_end(plain) :]
 
 
 def _undated(sentence: str) -> str:

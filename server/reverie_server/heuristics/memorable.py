@@ -20,6 +20,7 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
+from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
@@ -117,11 +118,6 @@ _FORMER = re.compile(
     r"|以前|曾经|曾經|小时候|小時候|从前|從前"
 )
 # It leads on from what was said before, and a line of its own says the same without it.
-_LEADING = re.compile(
-    r"(?:(?:and|but|oh|well|so|anyway|by the way|und|aber|ach|na|also|übrigens|y|pero|pues|bueno|por cierto)"
-    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|不过|不過|而且|还有|還有)[，,]?\s*)+",
-    re.IGNORECASE,
-)
 # A consequence of what was said before, or a comparison with it: not whole without that.
 _INCOMPLETE = re.compile(
     r"(?:deshalb|deswegen|darum|daher|therefore|that's why|hence|por eso|así que|como (?:mi|su|tu|el|la)"
@@ -357,13 +353,6 @@ def dated(text: str, message: Message, expected: Cues | None, time_zone: str) ->
 def is_of_the_past(text: str) -> bool:
     """Whether a text tells of another time, of which nothing need hold."""
     return _FORMER.search(folded(text)) is not None
-
-
-def without_leading(text: str) -> str:
-    """The text without words that only lead on from what was said before, such as `And` or `By the way`."""
-    found = _LEADING.match(text)
-    rest = text[found.end() :] if found is not None else ""
-    return rest[:1].upper() + rest[1:] if len(rest) >= _SHORT_CHARS else text
 
 
 def _is_acquaintance(facts: Sequence[StatedFact]) -> bool:

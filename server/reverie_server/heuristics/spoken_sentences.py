@@ -14,9 +14,16 @@ _LOG_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d\s+)?\[\d\d:\d\d\]\s+(?=User: )")
 _SPEAKER = re.compile(r"(?:\*\*)?(User|Assistant):(?:\*\*)?\s++")
 _SECOND_PART = " | Assistant: "
 # What the memory puts behind a sentence: the days on which it was said, or until which it held.
-DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d(?:(?:, | to |–)\d{4}-\d\d-\d\d)*+[)）][\s.。]*+")
+DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d\??(?:(?:, | to |–)\d{4}-\d\d-\d\d)*+[)）][\s.。]*+")
 # No sentence goes over the end of a line.
 LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
+_LEADING = re.compile(
+    r"(?:(?:and|but|oh|well|so|anyway|by the way|und|aber|ach|na|also|übrigens|y|pero|pues|bueno|por cierto)"
+    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|不过|不過|而且|还有|還有)[，,]?\s*)++",
+    re.IGNORECASE,
+)
+# Less than that behind them says nothing alone.
+_SHORT_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,18 @@ def spoken_sentences(text: str, names: Collection[str] = ()) -> list[SpokenSente
     for line in LINE.finditer(text):
         found += _of_line(text, line.start(), line.end(), names)
     return found
+
+
+def leading_end(text: str) -> int:
+    """Where a sentence begins behind words that only lead on from what was said before, such as `And`; 0 without."""
+    found = _LEADING.match(text)
+    return found.end() if found is not None and len(text) - found.end() >= _SHORT_CHARS else 0
+
+
+def without_leading(text: str) -> str:
+    """The sentence without words that only lead on from what was said before, such as `And` or `By the way`."""
+    start = leading_end(text)
+    return text[start : start + 1].upper() + text[start + 1 :] if start else text
 
 
 def label_end(text: str, start: int, names: Collection[str]) -> tuple[int, str | None]:
