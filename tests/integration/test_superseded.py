@@ -234,6 +234,21 @@ async def test_an_answer_that_says_more_than_what_is_over_stays(runtime: Runtime
     assert result.superseded_by is None
 
 
+async def test_what_was_over_before_its_conversation_was_summarised_is_over_in_the_summary(
+    talking: Runtime, scripted: ScriptedModel
+) -> None:
+    told = "On Thursday is the interview with the bakers."
+    scripted.script = lambda _: says_json({"summary": f"{told} She asked for questions.", "key_topics": []})
+    talk = Talk(talking)
+    texts = ("The interview with the bakers is on Thursday.", "The interview with the bakers was moved to Friday.")
+    await talk.say(texts[0], "Good luck.", texts[1], "Noted.")
+    await read_facts(talk)
+    await summarised(talk, "Which questions does one ask?")
+    [found] = [result for result in await find(talk, "interview", tiers=("episodic",)) if told in result.text]
+    assert found.superseded_by is not None
+    assert told not in (await inject(talk, "When is the interview?")).section
+
+
 async def test_what_a_summary_tells_of_what_is_over_is_over_with_it(talking: Runtime, scripted: ScriptedModel) -> None:
     told = "Nora works as a vet at Teme Animal Clinic in Hereford."
     scripted.script = lambda _: says_json({"summary": f"{told} She asked for words that rhyme.", "key_topics": []})

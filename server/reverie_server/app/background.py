@@ -25,9 +25,11 @@ from reverie_server.extraction.stage import Extraction
 from reverie_server.extraction.text import ExtractionRules
 from reverie_server.extraction.write import ExtractionDependencies
 from reverie_server.facts.asking import Asking, AskingDependencies, AskingRules
+from reverie_server.facts.echoes import add_echoes_of_episode
 from reverie_server.facts.erase import forget_session
 from reverie_server.facts.reading import ReadFacts
 from reverie_server.facts.stage import Facts, FactsDependencies
+from reverie_server.facts.store import FactSlice
 from reverie_server.facts.upkeep import defer_facts
 from reverie_server.graph.dedup import Dedup, DedupDependencies, DedupRules
 from reverie_server.graph.search import GraphRules, GraphSearch
@@ -206,9 +208,16 @@ def _episodic(system: StageDependencies, making: EpisodeMaking) -> Episodic:
             system.tombstones,
             making,
             delays_of(system.settings),
+            on_written=partial(_add_echoes, system.now),
             now=system.now,
         )
     )
+
+
+async def _add_echoes(
+    now: Callable[[], datetime], connection: Connection, tenant_id: str, slice_id: int, episode_id: int
+) -> None:
+    await add_echoes_of_episode(FactSlice(connection, tenant_id, slice_id, now()), episode_id)
 
 
 def _semantic(system: StageDependencies) -> Semantic:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -47,6 +47,10 @@ LONGEST_RETRY_SECONDS = 6 * 3600.0
 MAX_ATTEMPTS = 20
 
 
+# Called with the transaction and the tenant of an episode that was written, its slice and itself.
+OnWritten = Callable[[Connection, str, int, int], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class EpisodicDependencies:
     """The dependencies of the stage. `now` gives the time, with its zone."""
@@ -56,6 +60,7 @@ class EpisodicDependencies:
     tombstones: Tombstones
     making: EpisodeMaking
     delays: Delays
+    on_written: OnWritten
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -169,6 +174,8 @@ class Episodic:
     async def _publish(
         self, connection: Connection, place: Place, slice_: Slice, episode_id: int, session_key: int
     ) -> None:
+
+        await self._dependencies.on_written(connection, place.tenant_id, slice_.slice_id, episode_id)
         payload = {"episode_id": episode_id, "session_key": session_key}
         ids = (place.tenant_id, place.agent_id, place.owner_key, slice_.slice_id)
         await publish(connection, Event("episodic.created", *ids, payload), self._dependencies.delays)

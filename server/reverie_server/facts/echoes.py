@@ -28,6 +28,13 @@ async def add_echoes(facts: FactSlice, fact_ids: Sequence[int]) -> None:
     await add_sentences(facts, await asyncio.to_thread(_keys_of, rows))
 
 
+async def add_echoes_of_episode(facts: FactSlice, episode_id: int) -> None:
+    """The same for an episode that is made, or made again, of what has ended before: in the conversation itself, as "on
+    Thursday, no, on Friday" has."""
+    rows = await (await facts.connection.execute(SQL["over_in"], {**facts.key, "episode_id": episode_id})).fetchall()
+    await add_echoes(facts, [row["fact_id"] for row in rows])
+
+
 def _keys_of(rows: Sequence[Mapping[str, Any]]) -> set[tuple[bytes, int]]:
     return {(sentence_key(sentence), row["fact_id"]) for row in rows for sentence in _repetitions(row)}
 

@@ -1,3 +1,12 @@
+-- over_in: the facts that hold no more, of those that the messages of an episode state
+SELECT DISTINCT f.fact_id
+FROM episodes e
+JOIN fact_sources s ON s.tenant_id = e.tenant_id AND s.slice_id = e.slice_id AND s.session_key = e.session_key
+                   AND s.seqs[cardinality(s.seqs)] BETWEEN e.from_seq AND e.through_seq
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id AND f.state <> 'current'
+WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = %(slice_id)s AND e.episode_id = %(episode_id)s
+ORDER BY f.fact_id;
+
 -- repeated: facts that messages of users state, each with such a message, the answer right behind it and the summary of the
 -- episode that has it, where there are such
 SELECT DISTINCT f.fact_id, f.object, f.text, left(m.content, %(chars)s) AS message,
