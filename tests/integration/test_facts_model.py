@@ -123,6 +123,20 @@ async def test_what_the_messages_do_not_say_is_not_accepted(
     assert session["facts_asked_through"] == 2
 
 
+async def test_a_model_is_shown_what_is_near_in_meaning_among_many_facts(talk: Talk, scripted: ScriptedModel) -> None:
+    """The vectors of these tests are near where parts of words are: no whole word is shared here."""
+    old = "Our Klettergruppe meets in the Kulturhof."
+    await hears(talk, scripted, old, statement(old, "Kulturhof"))
+    codes = "".join(f"The code of gate {number} is {1000 + number}. " for number in range(60))
+    await Talk(talk.runtime, "web:2").say(codes, "I see.")
+    await read_facts(talk)
+    assert len(await rows(talk)) > 55
+    await hears(Talk(talk.runtime, "web:3"), scripted, "Klettergruppen brauchen Kulturhofschlüssel.")
+    shown = scripted.requests[-1].texts("user")
+    assert old in shown
+    assert 30 < shown.count("The code of gate") < 50
+
+
 async def test_a_fact_of_another_owner_is_neither_shown_nor_closed(talk: Talk, scripted: ScriptedModel) -> None:
     await hears(talk, scripted, OLD, statement(OLD, "Kulturhof"))
     old = (await by_text(talk))[OLD]["fact_id"]

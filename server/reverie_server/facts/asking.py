@@ -24,6 +24,8 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.facts import store
 from reverie_server.facts.answers import (
+    MAX_BY_MEANING,
+    MAX_BY_WORDS,
     AnswerBasis,
     StoredFact,
     first_question,
@@ -54,8 +56,8 @@ LONGEST_RETRY_SECONDS = 6 * 3600.0
 MAX_FAILURES = 12
 # Of one run; after MAX_FAILED of them failed, the model is asked no more in it.
 MAX_QUESTIONS, MAX_FAILED = 20, 2
-# Of one question, and what the nearest facts are looked for among.
-MAX_MESSAGES, MAX_FACTS = 400, 1000
+# Of one question, and what the nearest facts are looked for among; with these passages of what the user says.
+MAX_MESSAGES, MAX_FACTS, MAX_PASSAGES = 400, 1000, 60
 _ATTEMPTS = 3
 
 
@@ -116,6 +118,7 @@ class _Seen:
     stored: Sequence[Message]
     messages: Sequence[Message]
     facts: Sequence[StoredFact]
+    near: Sequence[int]
     tombstones: object
     clean: Callable[[str, datetime], str]
 
@@ -199,13 +202,14 @@ class Asking:
             span = {"after": row["facts_asked_through"], "through_seq": row["completed_through"]}
             values = {**params, **span, "session_key": row["session_key"], "limit": MAX_MESSAGES}
             stored = [Message(**m) for m in await (await connection.execute(SQL["messages"], values)).fetchall()]
+            is_whole = len(stored) < MAX_MESSAGES
+            if len(asked := first_question(stored)) < len(stored):
+                stored, is_whole = list(asked), False
+            through_seq = row["completed_through"] if is_whole else stored[-1].seq
             is_left_out = await self._is_left_out(connection, grant, row["session_id"], values)
             rows = await (await connection.execute(SQL["stored"], {**params, "limit": MAX_FACTS})).fetchall()
+            near = await self._near(connection, place, {**values, "through_seq": through_seq})
             mark = await tombstone_mark(connection, place.tenant_id, slice_ids)
-        is_whole = len(stored) < MAX_MESSAGES
-        if len(asked := first_question(stored)) < len(stored):
-            stored, is_whole = list(asked), False
-        through_seq = row["completed_through"] if is_whole else stored[-1].seq
         heard = [
             replace(message, content=text)
             for message in stored
@@ -223,9 +227,20 @@ class Asking:
             stored=stored,
             messages=heard,
             facts=[StoredFact(**fact) for fact in rows],
+            near=near,
             tombstones=mark,
             clean=without_forgotten,
         )
+
+    async def _near(self, connection: Connection, place: Place, stretch: dict[str, Any]) -> list[int]:
+        """The stored facts that are nearest in meaning, as far as they and the messages have vectors."""
+        ready = await self._dependencies.pipeline.embed(place.tenant_id, [])
+        if ready is None:
+            return []
+        # Those that are shown for their words, too, take no place of others.
+        most = {"limit": MAX_FACTS, "passages": MAX_PASSAGES, "nearest": MAX_BY_WORDS + MAX_BY_MEANING}
+        params = {**stretch, **most, "model_id": ready.model_id}
+        return [row["fact_id"] for row in await (await connection.execute(SQL["near"], params)).fetchall()]
 
     async def _is_left_out(
         self, connection: Connection, grant: Grant, session_id: str, values: dict[str, Any]
@@ -243,7 +258,7 @@ class Asking:
         if not any(message.role == "user" for message in seen.messages):
             return [], None
         chars = sum(len(message.content) for message in seen.messages)
-        shown = await isolated(nearest, seen.facts, seen.messages, chars=chars)
+        shown = await isolated(nearest, seen.facts, seen.messages, seen.near, chars=chars)
         inputs = {
             "today": self._dependencies.now().date().isoformat(),
             "stored": stored_lines(shown),

@@ -29,6 +29,26 @@ FROM facts
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND state = 'current'
 ORDER BY said_at DESC, fact_id DESC LIMIT %(limit)s;
 
+-- near: of the newest facts of a slice that hold, those nearest to messages of the user in a session, by a model's vectors
+WITH said AS MATERIALIZED (
+    SELECT e.embedding FROM documents d
+    JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
+    JOIN messages m ON m.tenant_id = d.tenant_id AND m.session_key = d.session_key AND m.seq = c.start_line
+    JOIN embedding_cache e ON e.tenant_id = c.tenant_id AND e.passage_sha256 = c.passage_sha256
+    WHERE d.tenant_id = %(tenant_id)s AND d.session_key = %(session_key)s AND d.episode_id IS NULL
+      AND m.seq > %(after)s AND m.seq <= %(through_seq)s AND m.role = 'user' AND e.model_id = %(model_id)s
+    ORDER BY c.ordinal LIMIT %(passages)s
+), known AS MATERIALIZED (
+    SELECT f.fact_id, c.passage_sha256 FROM facts f
+    JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
+    WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.state = 'current'
+    ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s
+)
+SELECT k.fact_id FROM known k
+JOIN embedding_cache e ON e.tenant_id = %(tenant_id)s AND e.model_id = %(model_id)s AND e.passage_sha256 = k.passage_sha256
+CROSS JOIN said s
+GROUP BY k.fact_id ORDER BY min(e.embedding <#> s.embedding), k.fact_id LIMIT %(nearest)s;
+
 -- are_there: facts of a slice, of some ids, that a model may still close or say again
 SELECT fact_id FROM facts
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND fact_id = ANY(%(fact_ids)s::bigint[]) AND state = 'current';
