@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index import fact_index
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Passage, Place
 from reverie_indexer.text.passages import Rules
 from reverie_server.facts.echoes import add_echoes
@@ -69,14 +70,16 @@ async def silent_since(connection: Connection, tenant_id: str, slice_id: int) ->
 
 
 async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexing) -> Settled:
-    """Bring the facts of a slice up to date with their sources."""
+    """Bring the facts of a slice up to date with their sources. Raises TextTooCostly and Overloaded (`isolated`)."""
     await remove_unsourced(facts)
     silent_from = await silent_since(facts.connection, facts.tenant_id, facts.slice_id)
     params = {**facts.key, "limit": MAX_FACTS, "silence": SILENCE, "silent_from": silent_from}
     rows = await (await facts.connection.execute(SQL["newest"], params)).fetchall()
     decided = await (await facts.connection.execute(SQL["ignored"], facts.key)).fetchall()
     known = [_known(row) for row in reversed(rows)]
-    resolution = resolve(known, frozenset((row["first_id"], row["second_id"]) for row in decided), facts.at)
+    pairs = frozenset((row["first_id"], row["second_id"]) for row in decided)
+    # 0.2 s of CPU for 3,000 facts, in which nobody else would be answered.
+    resolution = await isolated(resolve, known, pairs, facts.at, chars=sum(len(fact.text) for fact in known))
     resolution = with_twins(known, resolution, await _of_one_sentence(facts, resolution))
     await _write(facts, rows, resolution)
     await add_echoes(facts, _newly_over(rows, resolution))
