@@ -34,6 +34,8 @@ from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchRequest
 
+pytestmark = pytest.mark.one_node
+
 REPLACE = RestoreOptions(replace=True)
 
 

@@ -35,6 +35,8 @@ from reverie_server.sessions.model import NewMessage
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.settings.server import Settings
 
+pytestmark = pytest.mark.one_node
+
 REPLACE = RestoreOptions(replace=True)
 GLOBAL = Place("default", "wren", "global")
 BEN = Place("default", "wren", "personal", "user:ben")

@@ -30,6 +30,8 @@ from reverie_server.pages.entrance import ROOT
 from reverie_server.runtime import Runtime
 from reverie_server.settings.server import Settings
 
+pytestmark = pytest.mark.one_node
+
 EVERY_SECOND = "* * * * * *"
 
 
