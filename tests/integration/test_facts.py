@@ -135,6 +135,30 @@ async def test_a_line_of_a_whole_conversation_takes_back_nothing_of_it(talk: Tal
     assert await holding(talk) == ["Milan"]
 
 
+async def test_what_a_line_states_alone_is_of_the_message_that_it_repeats_and_outlives_the_line(
+    runtime: Runtime,
+) -> None:
+    """Nothing is read in the message, and in the line, which is of a file, something is."""
+    talk = Talk(runtime)
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    paid = "I already pay 38 pounds a month for the gym and never go."
+    said = [f"Great, that'll be expensive. {paid}", "What else is new?"]
+    await talk.add([NewMessage("user", text, at=noon + timedelta(hours=n)) for n, text in enumerate(said)])
+    await read_facts(talk)
+    before = {row["fact_id"] for row in await rows(talk)}
+    await write_copy(talk, f"- {paid}", [message_source("web:1", [(1, None), (2, None)])])
+    await read_facts(talk)
+    [fact] = [row for row in await rows(talk) if row["fact_id"] not in before]
+    sources = [row for row in await rows(talk, "fact_sources") if row["fact_id"] == fact["fact_id"]]
+    assert [(row["path"], row["session_id"], row["said_at"]) for row in sources] == [
+        ("MEMORY.md", None, noon),
+        (None, "web:1", noon),
+    ]
+    await talk.put("MEMORY.md", "")
+    await read_facts(talk)
+    assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
+
+
 async def test_a_copy_of_two_facts_gives_each_its_own_words_and_days(runtime: Runtime) -> None:
     said = "I live in Leeds and I start at Acme Tools on 1 June 2031."
     talk = Talk(runtime)

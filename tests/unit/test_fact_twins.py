@@ -80,6 +80,17 @@ def test_what_else_a_sentence_says_stays(old: Known, other: Known) -> None:
     assert states(old, other, replacing(OLD))[OTHER] == "current"
 
 
+@pytest.mark.parametrize(
+    ("text", "state"), [("The groom is a guy called Tom.", "superseded"), ("Tom is a carpenter.", "current")]
+)
+def test_most_of_a_sentence_that_has_ended_whole_goes_with_it(text: str, state: str) -> None:
+    """ "No wait, that's her ex" ends all of it; who somebody else is stays."""
+    said = "The groom is a guy called Tom, we get on all right"
+    whole = replace(known(OLD, said, "is", said, "extractive"), text=f"{said}.")
+    part = replace(known(OTHER, "user", "family", "Tom"), text=text)
+    assert states(whole, part, replacing(OLD))[OTHER] == state
+
+
 def test_a_fact_of_another_sentence_stays() -> None:
     old, other = known(OLD, "user", "residence", "Malmö"), known(OTHER, "user", "lives_in", "Malmö", "extractive")
     assert states(old, other, replacing(OLD), pairs=())[OTHER] == "current"

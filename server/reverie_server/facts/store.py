@@ -5,6 +5,7 @@ Every function works inside the caller's transaction, which holds the slice's lo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -16,11 +17,14 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.document_index import purge_chunks
-from reverie_server.facts.model import Reading, fact_sha256
-from reverie_server.heuristics.fact_sentences import sentence_key
+from reverie_server.facts.model import MessageSource, Reading, fact_sha256
+from reverie_server.heuristics.fact_sentences import keyed_sentences, sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
+from reverie_server.text.fences import strip_injected
 
 SQL = Queries(__file__)
+# Of one message, and how many of those that lines were made of are looked at.
+_MAX_CHARS, _MAX_BEHIND = 8_000, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
     """Add what was read, with its sources and sentences; the id of the fact of each reading, of several the first.
 
     A copy of what messages state is another source of these facts, whatever is read in the line alone. So is a copy of
-    a fact that is known; its own wording is one more by which it is recognised.
+    a fact that is known; its own wording is one more by which it is recognised. Where nothing was read in a message
+    that a line repeats, it is a source of what the line states: the line may go, and what was said ends all the same.
     """
     own = {index: reading for index, reading in enumerate(readings) if not reading.is_copy}
     copies = {index: reading for index, reading in enumerate(readings) if reading.is_copy}
@@ -53,7 +58,11 @@ async def add(facts: FactSlice, readings: Sequence[Reading]) -> list[int]:
         found = await _stated_by(facts, copies)
         missing = {index: reading for index, reading in copies.items() if index not in found}
         by_hash |= await _upsert(facts, [each for each in missing.values() if fact_sha256(each.stated) not in by_hash])
-        found |= {index: [_Place(reading, by_hash[fact_sha256(reading.stated)])] for index, reading in missing.items()}
+        heard = await _heard(facts, missing)
+        found |= {
+            index: [_Place(each, by_hash[fact_sha256(reading.stated)]) for each in heard.get(index, [reading])]
+            for index, reading in missing.items()
+        }
         await _add_places(facts, found)
         placed |= found
     return [placed[index][0].fact_id for index in range(len(readings))]
@@ -98,6 +107,46 @@ async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[in
     }
     rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall() if others else []
     return found | {others[row["place"] - 1]: [_as_said(copies[others[row["place"] - 1]], row)] for row in rows}
+
+
+async def _heard(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[Reading]]:
+    """The copies that the server made of a sentence of a message, by their index: as that was said, and the message."""
+    made = {index: copy.line for index, copy in copies.items() if copy.is_made and copy.line is not None}
+    if not made:
+        return {}
+    params: dict[str, Any] = {
+        **facts.key,
+        "document_ids": [line.document_id for line in made.values()],
+        "lines": [line.sha256 for line in made.values()],
+        "chars": _MAX_CHARS,
+        "limit": _MAX_BEHIND,
+    }
+    rows = await (await facts.connection.execute(SQL["behind"], params)).fetchall()
+    return await asyncio.to_thread(_as_heard, {index: copies[index] for index in made}, rows)
+
+
+def _as_heard(copies: Mapping[int, Reading], rows: Sequence[DictRow]) -> dict[int, list[Reading]]:
+    by_line: dict[tuple[int, bytes], list[DictRow]] = {}
+    for row in rows:
+        by_line.setdefault((row["document_id"], bytes(row["line_sha256"])), []).append(row)
+    keys = {
+        (row["session_key"], row["seq"]): {span.key for span in keyed_sentences(strip_injected(row["content"]))}
+        for row in rows
+    }
+    found: dict[int, list[Reading]] = {}
+    for index, copy in copies.items():
+        assert copy.line is not None
+        key = sentence_key(copy.stated.sentence)
+        behind = by_line.get((copy.line.document_id, copy.line.sha256), ())
+        for row in (row for row in behind if key in keys[(row["session_key"], row["seq"])]):
+            # What is said of another time is said of it.
+            is_of_then = copy.stated.valid_from == copy.stated.said_at
+            valid_from = row["at"] if is_of_then else copy.stated.valid_from
+            heard = replace(copy, stated=replace(copy.stated, said_at=row["at"], valid_from=valid_from))
+            source = MessageSource(row["session_key"], row["session_id"], (row["seq"],), (row["message_id"] or "",))
+            found[index] = [heard, replace(heard, line=None, messages=source)]
+            break
+    return found
 
 
 def _says_same(stated: StatedFact, row: DictRow) -> bool:

@@ -36,6 +36,20 @@ LEFT JOIN LATERAL (SELECT o.said_at, o.valid_from, o.valid_to FROM fact_sources 
                    ORDER BY o.said_at DESC, o.source_id DESC LIMIT 1) said ON true
 ORDER BY w.place, f.fact_id;
 
+-- behind: what users said in the messages that lines were made of, the newest first
+SELECT r.document_id, r.line_sha256, m.session_key, s.session_id, m.seq, m.message_id, m.at,
+       left(m.content, %(chars)s) AS content
+FROM unnest(%(document_ids)s::bigint[], %(lines)s::bytea[]) AS w(document_id, line_sha256)
+JOIN derivations r ON r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.document_id = w.document_id
+                  AND r.line_sha256 = w.line_sha256
+CROSS JOIN LATERAL jsonb_array_elements(r.sources) AS o
+JOIN sessions s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
+CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
+JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key AND m.seq = (e ->> 'seq')::int
+               AND m.role = 'user'
+WHERE o ->> 'kind' = 'messages'
+ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s;
+
 -- add_sources: where facts are stated, from a JSON array
 INSERT INTO fact_sources (tenant_id, slice_id, fact_id, document_id, path, start_line, end_line, line_sha256, session_key,
                           session_id, seqs, message_ids, said_at, valid_from, valid_to, operation, of_fact_id, method,

@@ -57,17 +57,27 @@ def _takes_along(state: State, other: Known) -> bool:
     return other.decided is None and not other.is_confirmed and said is not None and until is not None and said <= until
 
 
-def _are_twins(a: Known, b: Known) -> bool:
-    """Whether two facts of one sentence are one: the same of the same, in the words of one reader or of two."""
-    if a.method == b.method and folded(a.predicate) != folded(b.predicate):
+def _are_twins(ended: Known, other: Known) -> bool:
+    """Whether two facts of one sentence are one: the same of the same, in the words of one reader or of two; or what a
+    model read in a sentence is most of one that has ended whole."""
+    if ended.method == other.method and folded(ended.predicate) != folded(other.predicate):
         return False
-    is_of_time = _WHEN in (a.predicate, b.predicate)
-    of_a, of_b = content_terms(a.object), content_terms(b.object)
-    if not of_a or (of_a != of_b and not (is_of_time and says_same(of_a, of_b))):
+    if _is_most_of(other, ended):
+        return True
+    is_of_time = _WHEN in (ended.predicate, other.predicate)
+    value, its_value = content_terms(ended.object), content_terms(other.object)
+    if not value or (value != its_value and not (is_of_time and says_same(value, its_value))):
         return False
-    subject, other = key_of(a.subject), key_of(b.subject)
-    is_longer = is_longer_name(subject, other) or is_longer_name(other, subject)
-    return subject == other or (is_of_time and is_longer)
+    name, its_name = key_of(ended.subject), key_of(other.subject)
+    return name == its_name or (is_of_time and (is_longer_name(name, its_name) or is_longer_name(its_name, name)))
+
+
+def _is_most_of(part: Known, whole: Known) -> bool:
+    """Whether a model's fact says more than half of a sentence that is a fact as it stands."""
+    terms = content_terms(whole.text)
+    if part.method != "llm" or whole.method == "llm" or content_terms(whole.object) != terms:
+        return False
+    return 2 * len(content_terms(part.text) & terms) > len(terms)
 
 
 def _has_another(ended: Known, other: Known, found: Sequence[Known]) -> bool:
