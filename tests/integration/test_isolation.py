@@ -359,6 +359,7 @@ async def test_a_login_that_is_no_member_of_the_role_is_told_so_at_start(
         await prepare_database(conninfo)
 
 
+@pytest.mark.usefixtures("template_database")  # the role is there
 async def test_a_login_that_may_create_roles_sets_itself_up(
     own_database: tuple[str, str], server_conninfo: str
 ) -> None:

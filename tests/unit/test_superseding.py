@@ -159,3 +159,17 @@ def test_five_thousand_facts_take_about_a_second() -> None:
 )
 def test_a_later_statement_closes_the_earlier_one_in_other_languages(language: str, old: str, new: str) -> None:
     assert closed([old, new], language) == [old]
+
+
+@pytest.mark.parametrize(
+    ("said", "new", "named"),
+    [
+        ("One of these days I paint it, the fabric is moss.", "The van permit is SH-31187 now.", "one you had"),
+        ("Die alten Fliesen sind aus Lehm.", "Der Ausweis ist jetzt SH-31187.", "den alten"),
+    ],
+)
+def test_what_takes_the_place_of_the_one_you_had_closes_nothing_else(said: str, new: str, named: str) -> None:
+    older = TimedFact(1, "user", "says", said, said, START)
+    change = Change("replaces", "in place of", named)
+    newer = TimedFact(2, "permit", "is", "SH-31187", new, START + timedelta(days=3), True, change)
+    assert not resolve([older, newer]).closures

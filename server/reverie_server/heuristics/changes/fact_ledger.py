@@ -20,6 +20,11 @@ from reverie_server.heuristics.fact_grammar.terms import (
 )
 from reverie_server.heuristics.stated_fact import SELF, Change
 
+# "In place of the one you had" does not say what is over.
+_NAMING_NOTHING = content_terms(
+    "one ones hattest hast hatte alte alten alter vorige vorigen frühere früheren anterior anteriores antiguo antigua"
+    " viejo vieja 原来 之前 以前 原先"
+)
 # A look-up by terms looks at this many facts of each term at most, the newest.
 _MAX_POSTINGS = 200
 # Facts of one subject and predicate that are compared with a new one, the newest.
@@ -129,7 +134,7 @@ def with_words(fact: TimedFact) -> ReadFact:
         content_terms(f"{fact.subject} {fact.text} {fact.object}") | _terms_of(fact.object),
         content_terms(fact.subject),
         _terms_of(fact.object),
-        _terms_of(change.old_object) if change and change.old_object else frozenset(),
+        _terms_of(change.old_object) - _NAMING_NOTHING if change and change.old_object else frozenset(),
         # Where a thing is excludes where else it could be: "at home" limits no place, it is one.
         frozenset() if fact.predicate == "located" else scopes_of(fact.text),
     )
