@@ -317,6 +317,10 @@ async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
             False,
         ),
         ("english", "Remember that the desk wall is 136 cm wide.", "The desk wall is 142 cm wide now.", True),
+        ("german", "Der Hautarzt heißt Dr. Brandt.", "Beim Hautarzt ist schon wieder etwas dazwischengekommen.", False),
+        ("german", "Der Hautarzt heißt Dr. Brandt.", "Der Hautarzt ist jetzt eine Frau Dr. Vogel.", True),
+        ("english", "The dentist is called Ahmed Rahman.", "They've moved the dentist again.", False),
+        ("english", "The dentist is called Ahmed Rahman.", "The dentist, Rahman, has left the practice.", True),
     ],
 )
 def test_what_a_sentence_can_say_otherwise(language: str, said: str, later: str, can_be: bool) -> None:

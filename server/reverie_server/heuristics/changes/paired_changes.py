@@ -51,6 +51,14 @@ _CUES = [OF_WORDS.index(name) for name in ("tells", "over", "other_value")]
 
 _OF = re.compile(r"(?<!\w)(?:von|vom|für|fürs|des|(?:mein|dein|unser)(?:es|er))(?!\w)")
 
+# What somebody or something is called, and words of a name.
+_CALLED = re.compile(
+    r"(?<!\w)(?:heiss(?:t|en)|genannt|(?:is|are|was) (?:called|named)|'s called|name(?:'s| is)|se llaman?)(?!\w)|[叫名]"
+)
+_TITLE = re.compile(
+    r"(?<!\w)(?:dr|frau|herrn?|mrs?|ms|miss|se[nñ]or(?:a|ita)?|don|doña|doctora?)(?!\w)|医生|大夫|老师|先生|女士|師傅|师傅"
+)
+
 Vectors = NDArray[np.float32]
 
 
@@ -103,6 +111,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
+    # "Something came up at the dentist's" gives the dentist no other name.
+    if fact.predicate == "is" and _CALLED.search(folded(fact.text)) is not None and not _names_somebody(change, fact):
+        return False
     # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
     theirs = values_of(fact.text, change.language)
     # What was asked to be kept with a value is otherwise with another one.
@@ -112,6 +123,13 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
     return is_about(change, fact) and not _is_of_another_scope(change, fact)
+
+
+def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence says what something is called, or has a title, or the name that a fact says."""
+    sentence = folded(change.sentence)
+    is_named = _CALLED.search(sentence) is not None or _TITLE.search(sentence) is not None
+    return is_named or bool(content_terms(fact.object) & content_terms(change.sentence))
 
 
 def _is_of_another_scope(change: ChangeSentence, fact: OpenFact) -> bool:
