@@ -58,6 +58,15 @@ _CALLED = re.compile(
 _TITLE = re.compile(
     r"(?<!\w)(?:dr|frau|herrn?|mrs?|ms|miss|se[nñ]or(?:a|ita)?|don|doña|doctora?)(?!\w)|医生|大夫|老师|先生|女士|師傅|师傅"
 )
+# Who looks for another has the one that there is; who has moved in, has moved to where it was said.
+_SEEKS = re.compile(
+    r"(?<!\w)(?:(?:look|search|hunt)(?:s|ed|ing)? for|(?:flat|house|job|car)[- ]?hunting|apply(?:ing)? for"
+    r"|such(?:e|en|t|st)|(?:bewerb|bewirb)\w+|busc(?:o|a|as|amos|an|ando))(?!\w)|[在想]找(?!到)|找(?:房|工作)|看房"
+)
+_MOVED_IN = re.compile(
+    r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
+)
+_SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
 Vectors = NDArray[np.float32]
 
@@ -110,6 +119,14 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate in (*ROLES, "works_as", "works_on", "drives") and not has_value(change, fact):
         return False
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
+        return False
+    sentence = folded(change.sentence)
+    if fact.predicate in _SEEKABLE and _SEEKS.search(sentence) is not None and not says_it_is_over(change):
+        return False
+    if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
+        return False
+    # Who has children has them.
+    if fact.predicate == "has" and _is_kin(fact.object):
         return False
     # "Something came up at the dentist's" gives the dentist no other name.
     if fact.predicate == "is" and _CALLED.search(folded(fact.text)) is not None and not _names_somebody(change, fact):
