@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.facts import read_facts, reading, rows
+from tests.rows import leftovers
 from tests.talks import ADA, Talk
 
 from reverie_indexer.database.database import Connection, Slice
@@ -24,9 +25,13 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.expand import ExpandedPassage
+from reverie_server.facts.model import MessageSource, Reading
+from reverie_server.facts.store import FactSlice, add
 from reverie_server.facts.view import FactFilter
 from reverie_server.files.files import Write
 from reverie_server.forgettable import Selection
+from reverie_server.forgetting.selection import Target
+from reverie_server.heuristics.stated_fact import Change, StatedFact
 from reverie_server.jobs.model import lines_source, message_source
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import Derived
@@ -174,6 +179,29 @@ async def test_a_copy_of_two_facts_gives_each_its_own_words_and_days(runtime: Ru
     assert {(row["fact_id"], bytes(row["sentence_sha256"])) for row in await rows(talk, "fact_sentences")} == known
     sources = [(row["fact_id"], row["path"]) for row in await rows(talk, "fact_sources") if row["path"]]
     assert sorted(sources) == sorted((fact_id, "MEMORY.md") for fact_id, _ in before.values())
+
+
+async def test_what_is_forgotten_is_not_named_by_what_took_its_place(runtime: Runtime, conninfo: str) -> None:
+    talk = Talk(runtime)
+    party = "The farewell party is at the Swordfish on 13 June"
+    await talk.say(f"{party}.", "Noted.")
+    await talk.say("We hold it at home instead.", "Noted.")
+    await read_facts(talk)
+    grant, place = await talk.grant()
+    # As the pair of both sentences does, whose model is not there.
+    stated = StatedFact(
+        0, "We hold it at home instead.", "We hold it at home instead.", "party", "is", "at home", "general",
+        said_at=datetime.now(UTC), valid_from=datetime.now(UTC), change=Change("replaces", "likely", party),
+    )  # fmt: skip
+    source = MessageSource((await rows(talk, "fact_sources"))[0]["session_key"], "web:1", (3,), ("",))
+    async with runtime.pipeline.unit_of_work(place) as unit:
+        facts = FactSlice(unit.connection, "default", unit.slice_.slice_id, datetime.now(UTC))
+        await add(facts, [Reading(stated, EXTRACTIVE, frozenset(), messages=source)])
+    assert party in str([row["change"] for row in await rows(talk)])
+    await runtime.forgetting.forget(grant, place, Target(text=f"{party}."), dry_run=False)
+    assert leftovers(conninfo, "Swordfish") == []
+    kept = [row["change"] for row in await rows(talk) if row["object"] == "at home"]
+    assert kept == [{"cue": "likely", "kind": "replaces", "old_object": None}]
 
 
 async def test_what_a_tool_saves_is_said_anew(talk: Talk) -> None:

@@ -48,11 +48,12 @@ class ForgettableFacts(Forgettable):
         """Remove the facts that hold one of the texts, or that one of its sentences states.
 
         Facts of messages that were changed go, too, and are read anew in what is left of these. What a removed fact had
-        superseded holds again.
+        superseded holds again. A fact that names one of the texts as what it replaces stays, without the name.
         """
         facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
         rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
         removed = await remove(facts, [row["fact_id"] for row in rows])
+        await _unname(facts, forgotten.texts)
         if forgotten.messages:
             messages = {
                 "session_keys": [session_key for session_key, _ in forgotten.messages],
@@ -110,6 +111,24 @@ async def facts_holding(
     for row in await (await connection.execute(SQL["stated_by"], params)).fetchall():
         found[row["fact_id"]] = row
     return [found[fact_id] for fact_id in sorted(found)]
+
+
+async def _unname(facts: FactSlice, texts: Sequence[str]) -> None:
+    """Remove the texts from what facts say that they replace."""
+    anchors = [anchor_of(text) for text in texts]
+    params = {**facts.key, "slice_ids": [facts.slice_id], "anchors": anchors, "invisible": INVISIBLE}
+    rows = await (await facts.connection.execute(SQL["naming"], params)).fetchall()
+    if rows and (found := await asyncio.to_thread(_naming, rows, texts)):
+        await facts.connection.execute(SQL["unname"], {**facts.key, "fact_ids": found})
+
+
+def _naming(rows: Sequence[DictRow], texts: Sequence[str]) -> list[int]:
+    targets, keys = Targets(texts), set(_keys_of(texts))
+    return [
+        row["fact_id"]
+        for row in rows
+        if targets.found_in(row["replaced"]) or not keys.isdisjoint(_keys_of([row["replaced"]]))
+    ]
 
 
 def _keys_of(texts: Sequence[str]) -> list[bytes]:

@@ -6,6 +6,17 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
                   %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY fact_id;
 
+-- naming: facts of some slices that may name, as what they replace, a text of which the longest word stands in it
+SELECT fact_id, change ->> 'old_object' AS replaced FROM facts
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND change ->> 'old_object' IS NOT NULL
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+              WHERE strpos(lower(normalize(translate(change ->> 'old_object', %(invisible)s::text, ''), NFKD)), a.word) > 0)
+ORDER BY fact_id;
+
+-- unname: what some facts replace is not said any more
+UPDATE facts SET change = change || '{"old_object": null}', updated_at = %(at)s
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND fact_id = ANY(%(fact_ids)s::bigint[]);
+
 -- stated_by: facts of some slices that are recognised by sentences
 SELECT DISTINCT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text
 FROM fact_sentences s
