@@ -43,6 +43,20 @@ async def test_a_text_is_taken_out_of_reports_and_nothing_else_is(ada: Nights) -
     assert night.rejected == []
 
 
+async def test_a_night_that_quotes_one_sentence_of_a_text_loses_it(ada: Nights) -> None:
+    """What one said is forgotten as it was said, and a note has a sentence of it."""
+    said = f"I'm fuming. {QUOTED} {TEA} And so on"
+    async with ada.runtime.database.tenant("default") as connection:
+        [own] = await own_slices(connection, ada.place)
+        assert (await report_erase.survey(connection, "default", [own], [said])).reports == 2
+        await report_erase.erase_texts(connection, "default", own, [said])
+    focused, night = await ada.reports()
+    assert "kiln" not in f"{focused}{night}"
+    assert TEA not in f"{focused}{night}"
+    assert (night.promoted, night.rejected) == ([], [])
+    assert "MEMORY.md" in night.diff
+
+
 async def test_forgetting_by_anybody_reaches_them_and_says_so(ada: Nights) -> None:
     grant, place = await ada.runtime.gate.write(OPERATOR, ada.agent_id, ADA, None)
     bo = ada.of("user:bo")

@@ -15,6 +15,7 @@ from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
@@ -79,16 +80,17 @@ async def survey(
 async def erase_texts(connection: Connection, tenant_id: str, slice_id: int, texts: Sequence[str]) -> MatchingReports:
     """Erase the texts from the reports of a slice: whole lines of a diff, and candidates that become empty."""
     found = await _matching_rows(connection, tenant_id, [slice_id], texts)
+    sought = _Sought.of(texts)
     for row, _ in found:
         params: dict[str, Any] = {
             "tenant_id": tenant_id,
             "report_id": row["report_id"],
-            "topic": None if row["topic"] is None else _without(row["topic"], texts),
-            "reason": _without(row["reason"], texts),
-            "diff": _without(row["diff"], texts, by_line=True),
+            "topic": None if row["topic"] is None else sought.without(row["topic"]),
+            "reason": sought.without(row["reason"]),
+            "diff": sought.without(row["diff"], by_line=True),
         }
         for name in _JSON:
-            value = _map_strings(row[name], lambda text: _without(text, texts))
+            value = _map_strings(row[name], sought.without)
             params[name] = Jsonb([one for one in value if one.get("text")] if isinstance(value, list) else value)
         await connection.execute(SQL["rewrite"], params)
     return _counted([report_texts for _, report_texts in found])
@@ -117,14 +119,14 @@ async def _matching_rows(
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         # Quotation marks are escaped in JSON.
-        "anchors": [form for text in texts for form in _forms(anchor_of(text))],
+        "anchors": [form for text in _with_sentences(texts) for form in _forms(anchor_of(text))],
         "invisible": INVISIBLE,
     }
-    targets = Targets(texts)
+    sought = _Sought.of(texts)
     found = []
     for row in await (await connection.execute(SQL["holding"], params)).fetchall():
         parts = [row[name] for name in _PLAIN if row[name]] + [part for name in _JSON for part in _strings(row[name])]
-        if report_texts := targets.found_in(*parts):
+        if report_texts := sought.found_in(parts):
             found.append((row, report_texts))
     return found
 
@@ -152,5 +154,31 @@ def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
     return [_map_strings(part, change) for part in value] if isinstance(value, list) else value
 
 
-def _without(text: str, texts: Sequence[str], *, by_line: bool = False) -> str:
-    return Targets(texts).erase_from(text, by_line=by_line).text
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """The texts, and the sentences of texts that have several: a night quotes lines, and those are of one."""
+
+    targets: Targets
+    text_of: Mapping[bytes, str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Sought:
+        return cls(Targets(texts), {span.key: text for text in texts for span in keyed_sentences(text)})
+
+    def found_in(self, parts: Sequence[str]) -> list[str]:
+        quoted = (self._quoted(line) for part in parts for line in part.splitlines())
+        return list(dict.fromkeys([*self.targets.found_in(*parts), *(text for text in quoted if text is not None)]))
+
+    def without(self, text: str, *, by_line: bool = False) -> str:
+        left = self.targets.erase_from(text, by_line=by_line).text
+        return "".join(line for line in left.splitlines(keepends=True) if self._quoted(line) is None)
+
+    def _quoted(self, line: str) -> str | None:
+        """The text that has all sentences of a line, behind the sign of a diff; None for a line that says more."""
+        keys = {span.key for span in keyed_sentences(line.lstrip("+-"))}
+        return self.text_of[next(iter(keys))] if keys and keys <= self.text_of.keys() else None
+
+
+def _with_sentences(texts: Sequence[str]) -> list[str]:
+    sentences = (text[span.start : span.end] for text in texts for span in keyed_sentences(text))
+    return list(dict.fromkeys([*texts, *sentences]))
