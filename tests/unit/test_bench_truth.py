@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime
 
+from reverie_bench.truth.dump import words_in
 from reverie_bench.truth.judge import Judge, holds
 from reverie_bench.truth.life import Life, Message, Session, Statement, load_lives
 
@@ -81,6 +83,13 @@ def test_an_answer_is_held_as_whole_words_but_in_scripts_without_spaces() -> Non
     assert holds("我住在成都。", ["成都"])
     assert holds("推到4月26号了", ["4月26号"])
     assert not holds("推到14月26号了", ["4月26号"])
+
+
+def test_a_number_in_a_random_id_is_none_of_what_was_to_be_forgotten() -> None:
+    wanted = ("7719", "Biopsia")
+    assert list(words_in("8729e6eb67719065", wanted)) == []
+    assert list(words_in({"said": "the code is 7719, la biopsia"}, wanted)) == ["7719", "Biopsia"]
+    assert list(words_in(gzip.compress("密码是7719。".encode()), wanted)) == ["7719"]
 
 
 def test_the_lives_of_development_can_be_read() -> None:

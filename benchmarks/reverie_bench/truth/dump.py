@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -43,17 +44,22 @@ async def find_everywhere(connection: psycopg.AsyncConnection[Any], wanted: Sequ
                 for column, value in row.items():
                     if column in table["vectors"] or not isinstance(value, (str, list, dict, bytes)):
                         continue
-                    for words in _in_value(value, wanted):
+                    for words in words_in(value, wanted):
                         key = (words, table["name"], column)
                         rows = found[key].rows + 1 if key in found else 1
                         found[key] = Found(*key, rows, str(value)[:200])
     return list(found.values())
 
 
-def _in_value(value: Any, wanted: Sequence[str]) -> Iterator[str]:
+def words_in(value: Any, wanted: Sequence[str]) -> Iterator[str]:
+    """Those of the words that a value has, in any case; a number not within letters and digits."""
     texts = [text.casefold() for text in _texts(value)]
     for words in wanted:
-        if any(words.casefold() in text for text in texts):
+        pattern = re.escape(words.casefold())
+        if words.isdecimal():
+            # One within a random id or a hash is none of what was said.
+            pattern = rf"(?<![0-9a-z]){pattern}(?![0-9a-z])"
+        if any(re.search(pattern, text) for text in texts):
             yield words
 
 
