@@ -43,6 +43,28 @@ def test_a_copy_has_the_key_of_the_sentence(copy: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("copy", "said"),
+    [
+        ("而且我在成都住了十年。", "我在成都住了十年"),
+        ("不过，我在成都住了十年。", "我在成都住了十年"),
+        ("还有我在成都住了十年。", "我在成都住了十年"),
+        ("Und Svenja fängt am 1. Mai an.", "Svenja fängt am 1. Mai an."),
+        ("Pero bueno, vivo en Gijón desde junio.", "Vivo en Gijón desde junio."),
+    ],
+)
+def test_words_that_lead_on_are_none_of_the_sentence(copy: str, said: str) -> None:
+    assert sentence_key(copy) == sentence_key(said)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("不过敏的东西我都可以吃的。", "敏的东西我都可以吃的。"), ("还有三天就要放暑假了。", "三天就要放暑假了。")],
+)
+def test_words_that_only_look_like_it_are(one: str, other: str) -> None:
+    assert sentence_key(one) != sentence_key(other)
+
+
+@pytest.mark.parametrize(
     "other",
     [
         "I moved from Leeds to York in May.",

@@ -19,7 +19,7 @@ DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d\??(?:(?:, | to 
 LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
 _LEADING = re.compile(
     r"(?:(?:and|but|oh|well|so|anyway|by the way|und|aber|ach|na|also|übrigens|y|pero|pues|bueno|por cierto)"
-    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|不过|不過|而且|还有|還有)[，,]?\s*)++",
+    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*)++",
     re.IGNORECASE,
 )
 # Less than that behind them says nothing alone.
