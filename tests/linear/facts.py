@@ -10,7 +10,7 @@ import numpy as np
 from tests.growth import Reading
 
 from reverie_indexer.embed.built_in import E5
-from reverie_server.facts import answers, known_people, reading, settle
+from reverie_server.facts import answers, known_people, reading, settle, twins
 from reverie_server.facts import lines as fact_lines
 from reverie_server.facts import resolve as facts_resolve
 from reverie_server.facts.answers import AnswerBasis, StoredFact
@@ -93,6 +93,20 @@ def _resolve(text: str) -> object:
     return superseding.resolve(
         [fact_ledger.TimedFact(n, "user", part[:9], part[9:], part, AT, True) for n, part in enumerate(parts)]
     )
+
+
+def _twins(text: str) -> object:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    known = [
+        Known(n, "user", part[:9], part, part, "general", 0.8, True, False, True, None, (Said(AT, AT),))
+        for n, part in enumerate(parts)
+    ]
+    ended = facts_resolve.State("superseded", AT, AT, AT, len(parts))
+    holds = facts_resolve.State("current", AT, AT, None)
+    states = {n: ended if n % 2 else holds for n in range(len(parts))}
+    # As many of one sentence as there may be.
+    pairs = [(n, other) for n in states if n % 2 for other in range(max(0, n - 20), n)]
+    return twins.with_twins(known, facts_resolve.Resolution(states), pairs)
 
 
 def _known_facts(text: str) -> object:
@@ -403,6 +417,7 @@ TABLE: Mapping[str, Reading] = {
     ],
     "reverie_server.facts.reading.read_all": _read_all,
     "reverie_server.facts.resolve.resolve": _known_facts,
+    "reverie_server.facts.twins.with_twins": _twins,
 }
 _BY_LOCATE = "measured with locate"
 _BY_READ_ALL = "measured with read_all"
