@@ -72,23 +72,14 @@ def test_a_twin_goes_with_what_has_ended(old: Known, other: Known) -> None:
         (known(OLD, "user", "lives_in", "Malmö"), known(OTHER, "user", "works_at", "Malmö")),
         (known(OLD, "user", "lives_in", "Malmö"), known(OTHER, "user's sister", "lives_in", "Malmö", "extractive")),
         (known(OLD, "user", "lives_in", "Malmö"), known(OTHER, "user", "works_at", "the zoo in Malmö", "extractive")),
+        (known(OLD, "user", "residence", "Malmö"), known(OTHER, "user", "works_in", "Malmö", "extractive")),
+        (known(OLD, "user", "dislikes", "coffee"), known(OTHER, "user", "likes", "coffee", "extractive")),
         # "The dinner of the team and the lunch are on Monday."
         (known(OLD, "team dinner", "when", "Monday"), known(OTHER, "lunch", "when", "Monday", "extractive")),
     ],
 )
 def test_what_else_a_sentence_says_stays(old: Known, other: Known) -> None:
     assert states(old, other, replacing(OLD))[OTHER] == "current"
-
-
-@pytest.mark.parametrize(
-    ("text", "state"), [("The groom is a guy called Tom.", "superseded"), ("Tom is a carpenter.", "current")]
-)
-def test_most_of_a_sentence_that_has_ended_whole_goes_with_it(text: str, state: str) -> None:
-    """ "No wait, that's her ex" ends all of it; who somebody else is stays."""
-    said = "The groom is a guy called Tom, we get on all right"
-    whole = replace(known(OLD, said, "is", said, "extractive"), text=f"{said}.")
-    part = replace(known(OTHER, "user", "family", "Tom"), text=text)
-    assert states(whole, part, replacing(OLD))[OTHER] == state
 
 
 def test_a_fact_of_another_sentence_stays() -> None:

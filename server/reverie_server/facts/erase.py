@@ -53,7 +53,7 @@ class ForgettableFacts(Forgettable):
         facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
         rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
         removed = await remove(facts, [row["fact_id"] for row in rows])
-        await _unname(facts, forgotten.texts)
+        await _unname(facts, forgotten.texts, [row["object"] for row in rows])
         if forgotten.messages:
             messages = {
                 "session_keys": [session_key for session_key, _ in forgotten.messages],
@@ -113,17 +113,18 @@ async def facts_holding(
     return [found[fact_id] for fact_id in sorted(found)]
 
 
-async def _unname(facts: FactSlice, texts: Sequence[str]) -> None:
-    """Remove the texts from what facts say that they replace."""
-    anchors = [anchor_of(text) for text in texts]
+async def _unname(facts: FactSlice, texts: Sequence[str], objects: Sequence[str]) -> None:
+    """Remove the texts, each sentence of them, and the objects of removed facts from what facts say they replace."""
+    sentences = [text[span.start : span.end] for text in texts for span in keyed_sentences(text)]
+    anchors = sorted({anchor_of(text) for text in (*texts, *sentences, *objects)})
     params = {**facts.key, "slice_ids": [facts.slice_id], "anchors": anchors, "invisible": INVISIBLE}
     rows = await (await facts.connection.execute(SQL["naming"], params)).fetchall()
-    if rows and (found := await asyncio.to_thread(_naming, rows, texts)):
+    if rows and (found := await asyncio.to_thread(_naming, rows, texts, objects)):
         await facts.connection.execute(SQL["unname"], {**facts.key, "fact_ids": found})
 
 
-def _naming(rows: Sequence[DictRow], texts: Sequence[str]) -> list[int]:
-    targets, keys = Targets(texts), set(_keys_of(texts))
+def _naming(rows: Sequence[DictRow], texts: Sequence[str], objects: Sequence[str]) -> list[int]:
+    targets, keys = Targets(texts), set(_keys_of([*texts, *objects]))
     return [
         row["fact_id"]
         for row in rows

@@ -16,6 +16,7 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_longer_name, key_of, says_same
 
 _WHEN = "when"
+_OF_HOME = frozenset({"lives", "live", "residence", "resides", "home", "wohnt", "wohnort", "vive", "domicilio"})
 
 
 def with_twins(
@@ -58,13 +59,13 @@ def _takes_along(state: State, other: Known) -> bool:
 
 
 def _are_twins(ended: Known, other: Known) -> bool:
-    """Whether two facts of one sentence are one: the same of the same, in the words of one reader or of two; or what a
-    model read in a sentence is most of one that has ended whole."""
+    """Whether two facts of one sentence are one: the same of the same, in the words of one reader or of two."""
+    is_of_time = _WHEN in (ended.predicate, other.predicate)
     if ended.method == other.method and folded(ended.predicate) != folded(other.predicate):
         return False
-    if _is_most_of(other, ended):
-        return True
-    is_of_time = _WHEN in (ended.predicate, other.predicate)
+    # "I was born and live in Malmö": who reads both has one value for both.
+    if ended.method != other.method and not is_of_time and not _are_related(ended.predicate, other.predicate):
+        return False
     value, its_value = content_terms(ended.object), content_terms(other.object)
     if not value or (value != its_value and not (is_of_time and says_same(value, its_value))):
         return False
@@ -72,12 +73,10 @@ def _are_twins(ended: Known, other: Known) -> bool:
     return name == its_name or (is_of_time and (is_longer_name(name, its_name) or is_longer_name(its_name, name)))
 
 
-def _is_most_of(part: Known, whole: Known) -> bool:
-    """Whether a model's fact says more than half of a sentence that is a fact as it stands."""
-    terms = content_terms(whole.text)
-    if part.method != "llm" or whole.method == "llm" or content_terms(whole.object) != terms:
-        return False
-    return 2 * len(content_terms(part.text) & terms) > len(terms)
+def _are_related(a: str, b: str) -> bool:
+    """Whether two predicates can be one in the words of two readers: "residence" and "lives_in"."""
+    words = [frozenset(folded(each).replace("_", " ").split()) for each in (a, b)]
+    return bool(words[0] & words[1]) or all(each & _OF_HOME for each in words)
 
 
 def _has_another(ended: Known, other: Known, found: Sequence[Known]) -> bool:

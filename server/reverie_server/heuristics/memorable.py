@@ -117,7 +117,6 @@ _FORMER = re.compile(
     r"|cuando (?:era|éramos|vivía|trabajaba)\w*)(?!\w)"
     r"|以前|曾经|曾經|小时候|小時候|从前|從前"
 )
-# It leads on from what was said before, and a line of its own says the same without it.
 # A consequence of what was said before, or a comparison with it: not whole without that.
 _INCOMPLETE = re.compile(
     r"(?:deshalb|deswegen|darum|daher|therefore|that's why|hence|por eso|así que|como (?:mi|su|tu|el|la)"

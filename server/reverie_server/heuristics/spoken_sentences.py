@@ -22,6 +22,13 @@ _LEADING = re.compile(
     r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*)++",
     re.IGNORECASE,
 )
+# Of these no name begins, as "So Young", "Na Li" and "Oh Min-ji" do.
+_SURELY_LEADING = re.compile(
+    r"(?:(?:and|but|anyway|by the way|und|aber|übrigens|pero|por cierto)(?:,\s*|\s+)"
+    r"|(?:oh|well|so|ach|na|also|y|pues|bueno),\s*"
+    r"|(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*)++",
+    re.IGNORECASE,
+)
 # Less than that behind them says nothing alone.
 _SHORT_CHARS = 8
 
@@ -52,14 +59,18 @@ def spoken_sentences(text: str, names: Collection[str] = ()) -> list[SpokenSente
 
 def leading_end(text: str) -> int:
     """Where a sentence begins behind words that only lead on from what was said before, such as `And`; 0 without."""
-    found = _LEADING.match(text)
-    return found.end() if found is not None and len(text) - found.end() >= _SHORT_CHARS else 0
+    return _end(_SURELY_LEADING, text)
 
 
 def without_leading(text: str) -> str:
     """The sentence without words that only lead on from what was said before, such as `And` or `By the way`."""
-    start = leading_end(text)
+    start = _end(_LEADING, text)
     return text[start : start + 1].upper() + text[start + 1 :] if start else text
+
+
+def _end(leading: re.Pattern[str], text: str) -> int:
+    found = leading.match(text)
+    return found.end() if found is not None and len(text) - found.end() >= _SHORT_CHARS else 0
 
 
 def label_end(text: str, start: int, names: Collection[str]) -> tuple[int, str | None]:

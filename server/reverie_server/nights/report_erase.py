@@ -22,6 +22,7 @@ from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 SQL = Queries(__file__)
 _JSON = ("seen", "promoted", "rejected")
 _PLAIN = ("topic", "reason", "diff")
+_FEWEST_BYTES = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ async def _matching_rows(
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         # Quotation marks are escaped in JSON.
-        "anchors": [form for text in _with_sentences(texts) for form in _forms(anchor_of(text))],
+        "anchors": sorted({form for text in _with_sentences(texts) for form in _forms(anchor_of(text))}),
         "invisible": INVISIBLE,
     }
     sought = _Sought.of(texts)
@@ -175,6 +176,9 @@ class _Sought:
 
     def _quoted(self, line: str) -> str | None:
         """The text that has all sentences of a line, behind the sign of a diff; None for a line that says more."""
+        # What is as short as a gate or the name of a file is no quotation. (Of Chinese each character has three bytes.)
+        if len(line.encode()) < _FEWEST_BYTES:
+            return None
         keys = {span.key for span in keyed_sentences(line.lstrip("+-"))}
         return self.text_of[next(iter(keys))] if keys and keys <= self.text_of.keys() else None
 

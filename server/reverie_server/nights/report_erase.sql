@@ -1,11 +1,11 @@
 -- holding: the reports of some slices that may hold a text
-SELECT report_id, topic, reason, seen, promoted, rejected, diff FROM reports
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-  AND EXISTS (
-      SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
-      WHERE strpos(lower(normalize(translate(
-          concat_ws(' ', topic, reason, seen::text, promoted::text, rejected::text, diff), %(invisible)s::text, ''),
-          NFKD)), a.word) > 0)
+SELECT r.report_id, r.topic, r.reason, r.seen, r.promoted, r.rejected, r.diff FROM reports r
+-- Not for each word anew: that took a second for 367 reports and one word.
+CROSS JOIN LATERAL (
+    SELECT lower(normalize(translate(concat_ws(' ', r.topic, r.reason, r.seen::text, r.promoted::text, r.rejected::text,
+           r.diff), %(invisible)s::text, ''), NFKD)) AS plain OFFSET 0) AS p
+WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(p.plain, a.word) > 0)
 ORDER BY report_id;
 
 -- rewrite: a report without what was forgotten
