@@ -36,7 +36,7 @@ class DueDocument:
 
     `said_at` are the times at which lines were said, by their hashes, as far as they are known; `copies` the lines that
     the server wrote from messages, or a tool; of these `log` are those of the daily log, and `made` those that the
-    server made of others.
+    server made of others, of which nothing tells when the `undated` were said.
     """
 
     document_id: int
@@ -49,3 +49,4 @@ class DueDocument:
     copies: frozenset[bytes]
     log: frozenset[bytes]
     made: frozenset[bytes] = frozenset()
+    undated: frozenset[bytes] = frozenset()

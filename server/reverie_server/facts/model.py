@@ -86,7 +86,7 @@ class Reading:
     """A fact as it was read, where, and how: `line` or `messages` say where.
 
     `keys` are those of the copies of its sentence. `is_copy`: the server or a tool wrote the line, from what somebody
-    said; `is_made`: the server did, so that what it says was said when a message did.
+    said; `is_made`: the server did, of what was said before; `is_undated`: nothing tells when.
     `operation` and `of_fact_id` are what a model answered of it and a stored fact.
     """
 
@@ -97,6 +97,7 @@ class Reading:
     messages: MessageSource | None = None
     is_copy: bool = False
     is_made: bool = False
+    is_undated: bool = False
     operation: Operation | None = None
     of_fact_id: int | None = None
 

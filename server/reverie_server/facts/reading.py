@@ -109,6 +109,7 @@ def of_document(
             line=source,
             is_copy=source.sha256 in document.copies,
             is_made=source.sha256 in document.made,
+            is_undated=source.sha256 in document.undated,
         )
         for stated in read_facts(utterances, language, known_people=known)
         for source in [sources[stated.utterance]]

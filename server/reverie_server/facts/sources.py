@@ -88,6 +88,7 @@ async def due_documents(connection: Connection, tenant_id: str, slice_id: int) -
                 copies=_lines(derived),
                 log=_lines(line for line in derived if line["stage"] == LOG_STAGE),
                 made=_lines(line for line in derived if line["is_made"]),
+                undated=_lines(line for line in derived if line["is_made"] and line["said_at"] is None),
             )
         )
     return found

@@ -106,7 +106,13 @@ async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[in
         "objects": [each.object for each in stated],
     }
     rows = await (await facts.connection.execute(SQL["twins"], params)).fetchall() if others else []
-    return found | {others[row["place"] - 1]: [_as_said(copies[others[row["place"] - 1]], row)] for row in rows}
+    # In other words it may have been said again: it is as of its own messages, if it has some.
+    return found | {
+        index: [_as_said(copy, row) if copy.is_undated else _Place(copy, row["fact_id"])]
+        for row in rows
+        for index in [others[row["place"] - 1]]
+        for copy in [copies[index]]
+    }
 
 
 async def _heard(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[Reading]]:
