@@ -57,6 +57,19 @@ async def test_a_night_that_quotes_one_sentence_of_a_text_loses_it(ada: Nights) 
     assert "MEMORY.md" in night.diff
 
 
+async def test_a_line_loses_what_is_forgotten_and_keeps_the_rest(ada: Nights) -> None:
+    ada.later(hours=1)
+    await ada.emerge("api", topic="The rent is 900 pounds. The code of the shed gate is 7719.")
+    assert "7719" in str(await ada.reports())
+    async with ada.runtime.database.tenant("default") as connection:
+        [own] = await own_slices(connection, ada.place)
+        await report_erase.erase_texts(connection, "default", own, ["Lasting. The code of the shed gate is 7719. Ok."])
+    reports = await ada.reports()
+    assert "7719" not in str(reports)
+    assert "The rent is 900 pounds." in str(reports)
+    assert all(one["gate"] for report in reports for one in report.rejected)
+
+
 async def test_forgetting_by_anybody_reaches_them_and_says_so(ada: Nights) -> None:
     grant, place = await ada.runtime.gate.write(OPERATOR, ada.agent_id, ADA, None)
     bo = ada.of("user:bo")

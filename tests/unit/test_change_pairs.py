@@ -318,6 +318,8 @@ async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
         ),
         ("english", "Remember that the desk wall is 136 cm wide.", "The desk wall is 142 cm wide now.", True),
         ("english", "We have two kids, Ruby and Oliver.", "Greg found us a place with a big yard.", False),
+        ("english", "We have two kids, Ruby and Oliver.", "We have three kids now.", True),
+        ("english", "I live in Kiel.", "We found a flat in Lübeck after looking for ages.", True),
         ("german", "Ich wohne in Kiel, direkt an der Förde.", "Wir suchen jetzt ernsthaft eine Wohnung.", False),
         ("german", "Ich wohne in Kiel, direkt an der Förde.", "Wir wohnen jetzt in einer Wohnung in Lübeck.", True),
         ("english", "I live in Ilkley.", "I moved in on Saturday.", False),

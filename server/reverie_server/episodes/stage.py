@@ -174,7 +174,6 @@ class Episodic:
     async def _publish(
         self, connection: Connection, place: Place, slice_: Slice, episode_id: int, session_key: int
     ) -> None:
-
         await self._dependencies.on_written(connection, place.tenant_id, slice_.slice_id, episode_id)
         payload = {"episode_id": episode_id, "session_key": session_key}
         ids = (place.tenant_id, place.agent_id, place.owner_key, slice_.slice_id)

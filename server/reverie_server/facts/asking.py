@@ -232,14 +232,14 @@ class Asking:
             clean=without_forgotten,
         )
 
-    async def _near(self, connection: Connection, place: Place, stretch: dict[str, Any]) -> list[int]:
+    async def _near(self, connection: Connection, place: Place, values: dict[str, Any]) -> list[int]:
         """The stored facts that are nearest in meaning, as far as they and the messages have vectors."""
         ready = await self._dependencies.pipeline.embed(place.tenant_id, [])
         if ready is None:
             return []
         # Those that are shown for their words, too, take no place of others.
         most = {"limit": MAX_FACTS, "passages": MAX_PASSAGES, "nearest": MAX_BY_WORDS + MAX_BY_MEANING}
-        params = {**stretch, **most, "model_id": ready.model_id}
+        params = {**values, **most, "model_id": ready.model_id}
         return [row["fact_id"] for row in await (await connection.execute(SQL["near"], params)).fetchall()]
 
     async def _is_left_out(

@@ -79,8 +79,10 @@ async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexi
     known = [_known(row) for row in reversed(rows)]
     pairs = frozenset((row["first_id"], row["second_id"]) for row in decided)
     # 0.2 s of CPU for 3,000 facts, in which nobody else would be answered.
-    resolution = await isolated(resolve, known, pairs, facts.at, chars=sum(len(fact.text) for fact in known))
-    resolution = with_twins(known, resolution, await _of_one_sentence(facts, resolution))
+    chars = sum(len(fact.text) for fact in known)
+    resolution = await isolated(resolve, known, pairs, facts.at, chars=chars)
+    of_one_sentence = await _of_one_sentence(facts, resolution)
+    resolution = await isolated(with_twins, known, resolution, of_one_sentence, chars=chars)
     await _write(facts, rows, resolution)
     await add_echoes(facts, _newly_over(rows, resolution))
     await _write_contradictions(facts, resolution)

@@ -187,7 +187,8 @@ async def _add_places(facts: FactSlice, placed: Mapping[int, Sequence[_Place]]) 
         return
     rows: dict[tuple[int, object], dict[str, Any]] = {}
     for place in places:
-        source = place.reading.line or id(place.reading)
+        # A line that stands in two files is of one message.
+        source = place.reading.line or (place.reading.messages if place.reading.is_copy else None) or id(place.reading)
         rows.setdefault((place.fact_id, source), _source_row(place.reading, place.fact_id))
     await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(list(rows.values()))})
     await add_sentences(facts, {(key, place.fact_id) for place in places for key in place.reading.keys})

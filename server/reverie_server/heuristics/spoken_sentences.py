@@ -17,18 +17,14 @@ _SECOND_PART = " | Assistant: "
 DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d\??(?:(?:, | to |–)\d{4}-\d\d-\d\d)*+[)）][\s.。]*+")
 # No sentence goes over the end of a line.
 LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
-_LEADING = re.compile(
-    r"(?:(?:and|but|oh|well|so|anyway|by the way|und|aber|ach|na|also|übrigens|y|pero|pues|bueno|por cierto)"
-    r"(?:,\s*|\s+)|(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*)++",
-    re.IGNORECASE,
+_HAN_LEADS = r"(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*"
+_LEADS, _SHORT_LEADS = (
+    "and|but|anyway|by the way|und|aber|übrigens|pero|por cierto",
+    "oh|well|so|ach|na|also|y|pues|bueno",
 )
-# Of these no name begins, as "So Young", "Na Li" and "Oh Min-ji" do.
-_SURELY_LEADING = re.compile(
-    r"(?:(?:and|but|anyway|by the way|und|aber|übrigens|pero|por cierto)(?:,\s*|\s+)"
-    r"|(?:oh|well|so|ach|na|also|y|pues|bueno),\s*"
-    r"|(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*)++",
-    re.IGNORECASE,
-)
+_LEADING = re.compile(rf"(?:(?:{_LEADS}|{_SHORT_LEADS})(?:,\s*|\s+)|{_HAN_LEADS})++", re.IGNORECASE)
+# Without a comma names begin with the short ones: "So Young", "Na Li", "Oh Min-ji".
+_SURELY_LEADING = re.compile(rf"(?:(?:{_LEADS})(?:,\s*|\s+)|(?:{_SHORT_LEADS}),\s*|{_HAN_LEADS})++", re.IGNORECASE)
 # Less than that behind them says nothing alone.
 _SHORT_CHARS = 8
 

@@ -16,13 +16,16 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.heuristics.spoken_sentences import leading_end
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
 SQL = Queries(__file__)
 _JSON = ("seen", "promoted", "rejected")
 _PLAIN = ("topic", "reason", "diff")
+# What is shorter, as a gate or the name of a file, is no quotation. A Chinese character has three bytes.
 _FEWEST_BYTES = 15
+_EDGES = " .!?。！？…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +119,14 @@ async def _matching_rows(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> list[tuple[DictRow, list[str]]]:
     """The reports that hold one of the texts, each with the texts that it holds."""
+    sought = _Sought.of(texts)
     params = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         # Quotation marks are escaped in JSON.
-        "anchors": sorted({form for text in _with_sentences(texts) for form in _forms(anchor_of(text))}),
+        "anchors": sorted({form for target in sought.text_of for form in _forms(anchor_of(target))}),
         "invisible": INVISIBLE,
     }
-    sought = _Sought.of(texts)
     found = []
     for row in await (await connection.execute(SQL["holding"], params)).fetchall():
         parts = [row[name] for name in _PLAIN if row[name]] + [part for name in _JSON for part in _strings(row[name])]
@@ -157,32 +160,27 @@ def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """The texts, and the sentences of texts that have several: a night quotes lines, and those are of one."""
+    """The texts, and the sentences of each: a night quotes lines, and a line may be one of what was said together.
+
+    `text_of` has the text that each of these is of.
+    """
 
     targets: Targets
-    text_of: Mapping[bytes, str]
+    text_of: Mapping[str, str]
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Sought:
-        return cls(Targets(texts), {span.key: text for text in texts for span in keyed_sentences(text)})
+        text_of = {text: text for text in texts}
+        for text in texts:
+            for span in keyed_sentences(text):
+                sentence = text[span.start : span.end].strip(_EDGES)
+                sentence = sentence[leading_end(sentence) :]
+                if len(sentence.encode()) >= _FEWEST_BYTES:
+                    text_of.setdefault(sentence, text)
+        return cls(Targets(list(text_of)), text_of)
 
     def found_in(self, parts: Sequence[str]) -> list[str]:
-        quoted = (self._quoted(line) for part in parts for line in part.splitlines())
-        return list(dict.fromkeys([*self.targets.found_in(*parts), *(text for text in quoted if text is not None)]))
+        return list(dict.fromkeys(self.text_of[target] for target in self.targets.found_in(*parts)))
 
     def without(self, text: str, *, by_line: bool = False) -> str:
-        left = self.targets.erase_from(text, by_line=by_line).text
-        return "".join(line for line in left.splitlines(keepends=True) if self._quoted(line) is None)
-
-    def _quoted(self, line: str) -> str | None:
-        """The text that has all sentences of a line, behind the sign of a diff; None for a line that says more."""
-        # What is as short as a gate or the name of a file is no quotation. (Of Chinese each character has three bytes.)
-        if len(line.encode()) < _FEWEST_BYTES:
-            return None
-        keys = {span.key for span in keyed_sentences(line.lstrip("+-"))}
-        return self.text_of[next(iter(keys))] if keys and keys <= self.text_of.keys() else None
-
-
-def _with_sentences(texts: Sequence[str]) -> list[str]:
-    sentences = (text[span.start : span.end] for text in texts for span in keyed_sentences(text))
-    return list(dict.fromkeys([*texts, *sentences]))
+        return self.targets.erase_from(text, by_line=by_line).text

@@ -88,7 +88,7 @@ _KINDS: Mapping[str, str] = {
     "works_at": "work",
     "works_in": "work",
 }
-_RENAMED = re.compile(
+RENAMED = re.compile(
     r"(?<!\w)(?:re-?named|re-?christened|(?:is|are|goes) (?:now )?(?:called|by)|umgetauft|umbenannt|heißt|se llama"
     r"|rebautiz\w+|cambi\w+ (?:el|de) nombre)(?!\w)|改名|改叫|叫"
 )
@@ -479,7 +479,7 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
         is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
         return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.sentence) is not None)
     if fact.predicate in PETS:
-        return _RENAMED.search(sentence) is not None and bool(content_terms(fact.text) & present)
+        return RENAMED.search(sentence) is not None and bool(content_terms(fact.text) & present)
     if fact.predicate in ("age", "school_year"):
         return _NUMBER.search(sentence) is not None or bool(frozenset(sentence.split()) & NUMERALS)
     if _NUMBER.search(fact.object):

@@ -21,6 +21,7 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 from reverie_server.heuristics.changes.change_sentences import (
     NEVER,
+    RENAMED,
     ChangeSentence,
     OpenFact,
     has_kind,
@@ -63,6 +64,7 @@ _SEEKS = re.compile(
     r"(?<!\w)(?:(?:look|search|hunt)(?:s|ed|ing)? for|(?:flat|house|job|car)[- ]?hunting|apply(?:ing)? for"
     r"|such(?:e|en|t|st)|(?:bewerb|bewirb)\w+|busc(?:o|a|as|amos|an|ando))(?!\w)|[在想]找(?!到)|找(?:房|工作)|看房"
 )
+_FOUND = re.compile(r"(?<!\w)(?:found|gefunden|fand(?:en)?|encontr\w+)(?!\w)|找到")
 _MOVED_IN = re.compile(
     r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
 )
@@ -121,12 +123,13 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
     sentence = folded(change.sentence)
-    if fact.predicate in _SEEKABLE and _SEEKS.search(sentence) is not None and not says_it_is_over(change):
+    is_seeking = _SEEKS.search(sentence) is not None and _FOUND.search(sentence) is None
+    if fact.predicate in _SEEKABLE and is_seeking and not says_it_is_over(change):
         return False
     if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
         return False
-    # Who has children has them.
-    if fact.predicate == "has" and _is_kin(fact.object):
+    # Who has children has them, until something else is said of children.
+    if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.sentence):
         return False
     # "Something came up at the dentist's" gives the dentist no other name.
     if fact.predicate == "is" and _CALLED.search(folded(fact.text)) is not None and not _names_somebody(change, fact):
@@ -145,7 +148,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
 def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence says what something is called, or has a title, or the name that a fact says."""
     sentence = folded(change.sentence)
-    is_named = _CALLED.search(sentence) is not None or _TITLE.search(sentence) is not None
+    is_named = any(each.search(sentence) is not None for each in (_CALLED, RENAMED, _TITLE))
     return is_named or bool(content_terms(fact.object) & content_terms(change.sentence))
 
 
