@@ -80,7 +80,10 @@ class ForgettableFacts(Forgettable):
 
 
 async def forget_cleared(connection: Connection, place: Place, slice_: Slice) -> None:
-    """Remove what only messages or files stated that are gone by now, in the transaction that cleared them."""
+    """Remove what only messages or files stated that are gone by now, in the transaction that cleared them.
+
+    Raises what `settle` does.
+    """
     facts = FactSlice(connection, place.tenant_id, slice_.slice_id, datetime.now(UTC))
     await settle(facts, place, slice_, Indexing(Rules(), None))
 
@@ -88,7 +91,10 @@ async def forget_cleared(connection: Connection, place: Place, slice_: Slice) ->
 async def forget_session(
     now: Callable[[], datetime], connection: Connection, place: Place, slice_: Slice, session_key: int
 ) -> None:
-    """Remove what a session states alone, in the transaction that deletes or empties it, under the slice's lock."""
+    """Remove what a session states alone, in the transaction that deletes or empties it, under the slice's lock.
+
+    Raises what `settle` does.
+    """
     facts = FactSlice(connection, place.tenant_id, slice_.slice_id, now())
     cursor = await connection.execute(SQL["of_session"], {**facts.key, "session_key": session_key})
     if cursor.rowcount:
