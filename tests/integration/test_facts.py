@@ -147,20 +147,27 @@ async def test_what_a_line_states_alone_is_of_the_message_that_it_repeats_and_ou
     talk = Talk(runtime)
     noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
     paid = "I already pay 38 pounds a month for the gym and never go."
-    said = [f"Great, that'll be expensive. {paid}", "What else is new?"]
+    code = "The code of the garage is 5512."
+    said = [code, f"Great, that'll be expensive. {paid}", "What else is new?"]
     await talk.add([NewMessage("user", text, at=noon + timedelta(hours=n)) for n, text in enumerate(said)])
     await read_facts(talk)
     before = {row["fact_id"] for row in await rows(talk)}
-    await write_copy(talk, f"- {paid}", [message_source("web:1", [(1, None), (2, None)])])
+    await write_copy(talk, f"- {paid}", [message_source("web:1", [(2, None), (3, None)])])
     await read_facts(talk)
     [fact] = [row for row in await rows(talk) if row["fact_id"] not in before]
     sources = [row for row in await rows(talk, "fact_sources") if row["fact_id"] == fact["fact_id"]]
     assert [(row["path"], row["session_id"], row["said_at"]) for row in sources] == [
-        ("MEMORY.md", None, noon),
-        (None, "web:1", noon),
+        ("MEMORY.md", None, noon + timedelta(hours=1)),
+        (None, "web:1", noon + timedelta(hours=1)),
     ]
     await talk.put("MEMORY.md", "")
     await read_facts(talk)
+    assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
+    # What was said after a message that is forgotten is read again, and the line is no more there to be.
+    grant, place = await talk.grant()
+    await runtime.forgetting.forget(grant, place, Target(text=code), dry_run=False)
+    await read_facts(talk)
+    assert "5512" not in str(await rows(talk))
     assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
 
 
@@ -201,7 +208,8 @@ async def test_what_is_forgotten_is_not_named_by_what_took_its_place(runtime: Ru
     await runtime.forgetting.forget(grant, place, Target(text=f"{party}."), dry_run=False)
     assert leftovers(conninfo, "Swordfish") == []
     kept = [row["change"] for row in await rows(talk) if row["object"] == "at home"]
-    assert kept == [{"cue": "likely", "kind": "replaces", "old_object": None}]
+    # It named something, which is no more there: not that it takes the place of whatever there is.
+    assert kept == [{"cue": "likely", "kind": "replaces", "old_object": "…"}]
 
 
 async def test_what_a_tool_saves_is_said_anew(talk: Talk) -> None:

@@ -50,6 +50,8 @@ def states(*facts: Known, pairs: tuple[tuple[int, int], ...] = ((OLD, OTHER),)) 
         # A model's words and those of a pattern.
         (known(OLD, "user", "residence", "Malmö"), known(OTHER, "user", "lives_in", "Malmö", "extractive")),
         (known(OLD, "user", "lives_in", "Malmö", "extractive"), known(OTHER, "user", "residence", "Malmö")),
+        (known(OLD, "user", "occupation", "nurse"), known(OTHER, "user", "works_as", "nurse", "extractive")),
+        (known(OLD, "user", "married_to", "Ada"), known(OTHER, "user", "wife", "Ada", "extractive")),
         # What was moved, and what it is called in full.
         (
             known(OLD, "Termin beim Hautarzt", "when", "am 19. Februar", "extractive"),

@@ -173,3 +173,14 @@ def test_what_takes_the_place_of_the_one_you_had_closes_nothing_else(said: str, 
     change = Change("replaces", "in place of", named)
     newer = TimedFact(2, "permit", "is", "SH-31187", new, START + timedelta(days=3), True, change)
     assert not resolve([older, newer]).closures
+
+
+@pytest.mark.parametrize(("named", "closed"), [(None, {1}), ("…", set())])
+def test_what_takes_the_place_of_something_forgotten_takes_that_of_nothing_else(
+    named: str | None, closed: set[int]
+) -> None:
+    older = TimedFact(1, "user", "drinks", "coffee for breakfast", "I drink coffee for breakfast.", START)
+    change = Change("replaces", "instead", named)
+    text = "I drink tea for breakfast instead."
+    newer = TimedFact(2, "user", "drinks", "tea for breakfast", text, START + timedelta(days=3), False, change)
+    assert {closure.old for closure in resolve([older, newer]).closures} == closed

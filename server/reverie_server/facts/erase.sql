@@ -8,13 +8,13 @@ ORDER BY fact_id;
 
 -- naming: facts of some slices that may name, as what they replace, a text of which the longest word stands in it
 SELECT fact_id, change ->> 'old_object' AS replaced FROM facts
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND change ->> 'old_object' IS NOT NULL
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND change ->> 'old_object' <> '…'
   AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
               WHERE strpos(lower(normalize(translate(change ->> 'old_object', %(invisible)s::text, ''), NFKD)), a.word) > 0)
 ORDER BY fact_id;
 
--- unname: what some facts replace is not said any more
-UPDATE facts SET change = change || '{"old_object": null}', updated_at = %(at)s
+-- unname: what some facts replace is not said any more, but that it was
+UPDATE facts SET change = change || '{"old_object": "…"}', updated_at = %(at)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND fact_id = ANY(%(fact_ids)s::bigint[]);
 
 -- stated_by: facts of some slices that are recognised by sentences

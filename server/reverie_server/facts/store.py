@@ -24,7 +24,7 @@ from reverie_server.text.fences import strip_injected
 
 SQL = Queries(__file__)
 # Of one message, and how many of those that lines were made of are looked at.
-_MAX_CHARS, _MAX_BEHIND = 8_000, 2_000
+_MAX_CHARS, _MAX_BEHIND = 8_000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _as_heard(copies: Mapping[int, Reading], rows: Sequence[DictRow]) -> dict[in
             valid_from = row["at"] if is_of_then else copy.stated.valid_from
             heard = replace(copy, stated=replace(copy.stated, said_at=row["at"], valid_from=valid_from))
             source = MessageSource(row["session_key"], row["session_id"], (row["seq"],), (row["message_id"] or "",))
-            found[index] = [heard, replace(heard, line=None, messages=source)]
+            found[index] = [heard, replace(heard, messages=source)]
             break
     return found
 
@@ -188,7 +188,7 @@ async def _add_places(facts: FactSlice, placed: Mapping[int, Sequence[_Place]]) 
     rows: dict[tuple[int, object], dict[str, Any]] = {}
     for place in places:
         # A line that stands in two files is of one message.
-        source = place.reading.line or (place.reading.messages if place.reading.is_copy else None) or id(place.reading)
+        source = (place.reading.messages if place.reading.is_copy else None) or place.reading.line or id(place.reading)
         rows.setdefault((place.fact_id, source), _source_row(place.reading, place.fact_id))
     await facts.connection.execute(SQL["add_sources"], {**facts.key, "rows": Jsonb(list(rows.values()))})
     await add_sentences(facts, {(key, place.fact_id) for place in places for key in place.reading.keys})
@@ -249,7 +249,8 @@ async def mark_document(facts: FactSlice, document_id: int, version: int) -> str
 
 
 async def unmark(facts: FactSlice) -> None:
-    """Have facts read anew in all sessions and files of the slice. What is there stays until then."""
+    """Have facts read anew in all sessions and files of the slice. What is there stays until then, but what messages
+    state by a line that repeated them, which is a source no more."""
     await facts.connection.execute(SQL["unmark"], facts.key)
 
 
@@ -290,10 +291,12 @@ def _source_row(reading: Reading, fact_id: int) -> dict[str, Any]:
         "of_fact_id": reading.of_fact_id,
     }
     if reading.line is not None:
-        line = asdict(reading.line)
-        sha256 = line.pop("sha256").hex()
-        return {**row, **line, "line_sha256": sha256}
-    return {**row, **asdict(reading.messages)} if reading.messages is not None else row
+        row["line_sha256"] = reading.line.sha256.hex()
+    if reading.messages is not None:
+        return row | asdict(reading.messages)
+    if reading.line is not None:
+        return row | {name: value for name, value in asdict(reading.line).items() if name != "sha256"}
+    return row
 
 
 def _times(stated: StatedFact) -> dict[str, str | None]:

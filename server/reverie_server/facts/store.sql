@@ -36,19 +36,20 @@ LEFT JOIN LATERAL (SELECT o.said_at, o.valid_from, o.valid_to FROM fact_sources 
                    ORDER BY o.said_at DESC, o.source_id DESC LIMIT 1) said ON true
 ORDER BY w.place, f.fact_id;
 
--- behind: what users said in the messages that lines were made of, the newest first
-SELECT r.document_id, r.line_sha256, m.session_key, s.session_id, m.seq, m.message_id, m.at,
-       left(m.content, %(chars)s) AS content
+-- behind: what users said in the messages that lines were made of, the newest first, at most `limit` messages of a line
+SELECT w.document_id, w.line_sha256, f.session_key, f.session_id, f.seq, f.message_id, f.at, f.content
 FROM unnest(%(document_ids)s::bigint[], %(lines)s::bytea[]) AS w(document_id, line_sha256)
-JOIN derivations r ON r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.document_id = w.document_id
-                  AND r.line_sha256 = w.line_sha256
-CROSS JOIN LATERAL jsonb_array_elements(r.sources) AS o
-JOIN sessions s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
-CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
-JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key AND m.seq = (e ->> 'seq')::int
-               AND m.role = 'user'
-WHERE o ->> 'kind' = 'messages'
-ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s;
+CROSS JOIN LATERAL (
+    SELECT m.session_key, s.session_id, m.seq, m.message_id, m.at, left(m.content, %(chars)s) AS content
+    FROM derivations r
+    CROSS JOIN LATERAL jsonb_array_elements(r.sources) AS o
+    JOIN sessions s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
+    CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
+    JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key AND m.seq = (e ->> 'seq')::int
+                   AND m.role = 'user'
+    WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.document_id = w.document_id
+      AND r.line_sha256 = w.line_sha256 AND o ->> 'kind' = 'messages'
+    ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s) AS f;
 
 -- add_sources: where facts are stated, from a JSON array
 INSERT INTO fact_sources (tenant_id, slice_id, fact_id, document_id, path, start_line, end_line, line_sha256, session_key,
@@ -75,10 +76,12 @@ DELETE FROM fact_sources
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND document_id = ANY(%(document_ids)s::bigint[])
   AND NOT (method = 'extractive' AND operation IS NOT NULL AND line_sha256 = ANY(%(lines)s::bytea[]));
 
--- drop_message_sources: what was read without a model in the messages of a session, from one number to another
+-- drop_message_sources: what was read without a model in the messages of a session, from one number to another; not what
+-- was read in a line that repeats one of them, which reading them does not give again
 DELETE FROM fact_sources
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s
-  AND seqs[1] BETWEEN %(from_seq)s AND %(through_seq)s AND method = 'extractive';
+  AND seqs[1] BETWEEN %(from_seq)s AND %(through_seq)s AND method = 'extractive'
+  AND line_sha256 IS NULL;
 
 -- drop_dead_sources: what was read in messages that are there no more
 DELETE FROM fact_sources s
@@ -124,6 +127,9 @@ RETURNING (SELECT v.content FROM versions v
 WITH sessions_unmarked AS (
     UPDATE sessions SET facts_through = 0
     WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND facts_through > 0
+), read_in_lines AS (
+    DELETE FROM fact_sources
+    WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key IS NOT NULL AND line_sha256 IS NOT NULL
 )
 UPDATE documents SET facts_version = 0
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND facts_version > 0 AND session_key IS NULL;

@@ -8,7 +8,7 @@ says.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reverie_server.facts.resolve import Known, Resolution, State
@@ -16,7 +16,15 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_longer_name, key_of, says_same
 
 _WHEN = "when"
-_OF_HOME = frozenset({"lives", "live", "residence", "resides", "home", "wohnt", "wohnort", "vive", "domicilio"})
+# Words of predicates that say one thing of one value, as the patterns and a model in its own words have it.
+_MEANINGS: Mapping[str, str] = {
+    **dict.fromkeys(("lives", "live", "residence", "resides", "home", "location"), "home"),
+    **dict.fromkeys(("wohnt", "wohnort", "lebt", "vive", "reside", "domicilio", "residencia"), "home"),
+    **dict.fromkeys(("works", "work", "job", "occupation", "profession", "employer", "employed"), "work"),
+    **dict.fromkeys(("arbeitet", "arbeitgeber", "beruf", "trabaja", "empleo", "oficio", "profesión"), "work"),
+    **dict.fromkeys(("partner", "spouse", "wife", "husband", "married"), "partner"),
+    **dict.fromkeys(("ehefrau", "ehemann", "verheiratet", "esposa", "esposo", "marido", "mujer"), "partner"),
+}
 
 
 def with_twins(
@@ -75,8 +83,9 @@ def _are_twins(ended: Known, other: Known) -> bool:
 
 def _are_related(a: str, b: str) -> bool:
     """Whether two predicates can be one in the words of two readers: "residence" and "lives_in"."""
-    words = [frozenset(folded(each).replace("_", " ").split()) for each in (a, b)]
-    return bool(words[0] & words[1]) or all(each & _OF_HOME for each in words)
+    words, its_words = (frozenset(folded(each).replace("_", " ").split()) for each in (a, b))
+    meanings, its_meanings = (frozenset(_MEANINGS.get(word, word) for word in each) for each in (words, its_words))
+    return bool(meanings & its_meanings)
 
 
 def _has_another(ended: Known, other: Known, found: Sequence[Known]) -> bool:
