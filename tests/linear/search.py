@@ -166,6 +166,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.hot.propose.wanted": _NUMBERS,
     "reverie_server.search.rank.effective_weights": _NUMBERS,
     "reverie_server.search.rank.producing_terms": "counts of terms, one pass",
+    "reverie_server.search.candidates.files_with": "the paths of passages",
     "reverie_server.search.rank.are_files": "the paths of passages",
     "reverie_server.search.rank.with_quota": _NUMBERS,
     "reverie_server.search.relevance.personal_score": _NUMBERS,

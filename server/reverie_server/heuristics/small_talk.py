@@ -352,7 +352,7 @@ def _words(phrase: str) -> tuple[str, ...]:
 def _language_of(words: Sequence[str], agent_language: str) -> str:
     """The language that knows most of the words; of equals the agent's, then the first in the data."""
     languages = [agent_language, *_data()]
-    return max(languages, key=lambda language: sum(word in _vocabulary(language) for word in words))
+    return max(languages, key=lambda language: sum(map(_vocabulary(language).__contains__, words)))
 
 
 @lru_cache(maxsize=128)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -56,6 +56,13 @@ class Candidates:
     def proposed_count(self) -> int:
         """The number of proposed passages, which come first and alone may be results."""
         return len(self.path)
+
+
+def files_with(candidates: Candidates, is_sought: Callable[[str], bool]) -> list[int]:
+    """The proposed passages of files whose path is sought; of many passages few files are asked about."""
+    places = list(zip(candidates.path, candidates.tier, strict=True))
+    sought = {path for path in {path for path, tier in places if tier == "document"} if is_sought(path)}
+    return [row for row, (path, tier) in enumerate(places) if path in sought and tier == "document"] if sought else []
 
 
 def term_matrix(matched: Sequence[Sequence[int]], count: int) -> Booleans:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reverie_indexer.database.database import Connection
 from reverie_server.heuristics.past import asks_about_past
-from reverie_server.search.candidates import Booleans, Candidates
+from reverie_server.search.candidates import Booleans, Candidates, files_with
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.known_facts import KnownFacts
@@ -63,11 +63,7 @@ class Choice:
         """
         excluded = set(copied)
         if self.request.path_prefix is None:
-            files = [
-                (row, self.candidates.path[row]) for row, tier in enumerate(self.candidates.tier) if tier == "document"
-            ]
-            diaries = {path for path in {path for _, path in files} if is_diary(path)}
-            excluded.update(row for row, path in files if path in diaries)
+            excluded.update(files_with(self.candidates, is_diary))
         rows = await self._select(scores, is_exact, excluded)
         if not await self.facts.may_have_ended():
             return Chosen(rows, scores, (), ())

@@ -12,7 +12,7 @@ from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.search.candidates import Candidates
+from reverie_server.search.candidates import Candidates, files_with
 from reverie_server.search.derived_files import is_long_term
 from reverie_server.search.fact_source import FactSource
 from reverie_server.search.hot.answer import need_texts
@@ -40,11 +40,7 @@ async def composed_copies(
     connection: Connection, request: SearchRequest, candidates: Candidates
 ) -> dict[int, list[int]]:
     """For each row of the long-term memory that states facts alone, the rows of the messages that state all of them."""
-    rows = [
-        row
-        for row, path in enumerate(candidates.path[: candidates.proposed_count])
-        if candidates.tier[row] == "document" and is_long_term(path)
-    ]
+    rows = files_with(candidates, is_long_term)
     if not rows:
         return {}
     await need_texts(connection, request, candidates, rows)
@@ -70,9 +66,10 @@ async def composed_copies(
 def _rows_by_path(candidates: Candidates, *tiers: Tier) -> Mapping[tuple[int, str], Sequence[int]]:
     """The rows of some tiers, by memory and path."""
     by_path: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    for row, path in enumerate(candidates.path):
-        if candidates.tier[row] in tiers:
-            by_path[int(candidates.slice_id[row]), path].append(row)
+    slice_id = candidates.slice_id[: candidates.proposed_count].tolist()
+    for row, (tier, place) in enumerate(zip(candidates.tier, zip(slice_id, candidates.path, strict=True), strict=True)):
+        if tier in tiers:
+            by_path[place].append(row)
     return by_path
 
 

@@ -57,8 +57,7 @@ def _terms(token: str, language: str, empty: frozenset[str]) -> set[str]:
         pieces = content_runs(bare(token))
         # A single character between two particles is the rest of a word that was cut.
         return {term for piece in pieces if len(piece) > 1 or piece == bare(token) for term in analyse(piece, language)}
-    terms = set(analyse(token, language))
-    for part in filter(None, _APOSTROPHE.split(token)):
-        if bare(part) in empty or _SLIGHT.fullmatch(part):
-            terms -= set(analyse(part, language))
-    return terms
+    parts = [part for part in _APOSTROPHE.split(token) if part and (bare(part) in empty or _SLIGHT.fullmatch(part))]
+    if parts == [token]:
+        return set()
+    return set(analyse(token, language)).difference(*(analyse(part, language) for part in parts))

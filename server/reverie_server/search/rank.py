@@ -42,6 +42,7 @@ COVERAGE_WEIGHT = 0.2
 SPEAKER_WEIGHT = 0.05
 # The weight of `statement_score` in the sum: a question has the words of its answer, and not the answer.
 STATEMENT_WEIGHT = 0.05
+_OF_SPEECH = frozenset[Tier]({"message", "episodic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,8 @@ def _speaker_matches(candidates: Candidates, query: Query) -> Floats:
     named = named_speakers(query.text, speakers)
     if not named:
         return np.full(len(speakers), np.nan)
-    return np.array([speaker_match(speaker, named) for speaker in speakers], np.float64)
+    match_of = {speaker: speaker_match(speaker, named) for speaker in set(speakers)}
+    return np.array([match_of[speaker] for speaker in speakers], np.float64)
 
 
 def _best_of_document(document_id: Integers, total: Floats) -> Floats:
@@ -322,7 +324,7 @@ def _without_repeated_texts(candidates: Candidates, ordered: Sequence[int]) -> I
 
 def are_files(candidates: Candidates) -> list[bool]:
     """Which passages are of files that are not written from what was said; all files where nothing was."""
-    is_said = any(tier in ("message", "episodic") for tier in candidates.tier)
+    is_said = not _OF_SPEECH.isdisjoint(candidates.tier)
     derived = {path for path in set(candidates.path) if is_derived(path)} if is_said else set()
     places = zip(candidates.tier, candidates.path, strict=True)
     return [tier == "document" and path not in derived for tier, path in places]

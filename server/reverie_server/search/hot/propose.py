@@ -57,11 +57,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """The scores of all rows of a slice, and which of them have a term that yields candidates."""
+    """The scores of all rows of a slice, and which of them have a term that yields candidates; `lists` as `_lists_of`
+    has them for the terms that are asked for."""
 
     bm25: Floats
     similarity: Floats
     is_produced: Booleans
+    lists: Sequence[tuple[int, int]]
 
 
 def wanted(held: HeldSlice, *, tiers: Sequence[Tier], path_prefix: str | None, expired_at: float) -> Booleans:
@@ -86,8 +88,7 @@ def frequencies(helds: Sequence[HeldSlice], keys: Mapping[str, int], *, expired_
         documents = held.documents
         expired = documents.document_id[documents.expires_at <= expired_at]
         gone = np.isin(held.places.document_id, expired) if len(expired) else None
-        for term, key in keys.items():
-            start, end = _list_of(held, key)
+        for term, (start, end) in zip(keys, _lists_of(held, list(keys.values())), strict=True):
             count[term] += end - start if gone is None else int((~gone[held.postings.row[start:end]]).sum())
     return {term: df for term, df in count.items() if df}
 
@@ -121,8 +122,9 @@ def _scored(part: HeldPart, asked: Asked) -> _Scored:
     produced, other = np.zeros(count), np.zeros(count)
     is_produced = np.zeros(count, np.bool_)
     discounted = asked.k1 * (1 - asked.b + asked.b * held.traits.length / asked.mean_length)
+    lists = _lists_of(held, asked.keys)
     for term in asked.in_order:
-        start, end = _list_of(held, asked.keys[term])
+        start, end = lists[term]
         rows, tf = held.postings.row[start:end], held.postings.tf[start:end]
         weight = asked.idfs[term] * tf * (1 + asked.k1) / (tf + discounted[rows])
         if asked.produces[term]:
@@ -134,7 +136,7 @@ def _scored(part: HeldPart, asked: Asked) -> _Scored:
     similarity = np.full(count, np.nan)
     if asked.vector is not None:
         similarity = np.where(part.is_wanted, _compared(held, asked.vector), np.nan)
-    return _Scored(np.where(is_produced, produced, 0.0) + other, similarity, is_produced)
+    return _Scored(np.where(is_produced, produced, 0.0) + other, similarity, is_produced, lists)
 
 
 def _compared(held: HeldSlice, vector: NDArray[np.float32]) -> Floats:
@@ -163,13 +165,16 @@ def cosines(vectors: Vectors, vector: NDArray[np.float32]) -> Floats:
     return np.asarray(np.clip(cosine, -1.0, 1.0))
 
 
-def _list_of(held: HeldSlice, key: int) -> tuple[int, int]:
-    """From where to where the postings of a term are."""
-    keys = held.postings.key
-    place = int(np.searchsorted(keys, np.uint64(key)))
-    if place == len(keys) or int(keys[place]) != key:
-        return 0, 0
-    return int(held.postings.start[place]), int(held.postings.start[place + 1])
+def _lists_of(held: HeldSlice, keys: Sequence[int]) -> list[tuple[int, int]]:
+    """From where to where the postings of each term are."""
+    known, start = held.postings.key, held.postings.start
+    if not len(known):
+        return [(0, 0)] * len(keys)
+    sought = np.array(keys, np.uint64)
+    places = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    is_known = known[places] == sought
+    first, end = np.where(is_known, start[places], 0), np.where(is_known, start[places + 1], 0)
+    return list(zip(first.tolist(), end.tolist(), strict=True))
 
 
 def _has_vector(parts: Sequence[HeldPart]) -> Booleans:
@@ -285,17 +290,16 @@ class _PartColumns:
             places.ordinal[rows],
             scored.bm25[rows],
             scored.similarity[rows],
-            _has_term(part, asked, rows),
+            _has_term(part, asked, scored.lists, rows),
         )
 
 
-def _has_term(part: HeldPart, asked: Asked, rows: Integers) -> Booleans:
+def _has_term(part: HeldPart, asked: Asked, lists: Sequence[tuple[int, int]], rows: Integers) -> Booleans:
     """Which of some rows have which terms; those that yield candidates count for the rows asked for alone."""
     has_term = np.zeros((len(rows), len(asked.keys)), np.bool_)
     number = np.full(len(part.held), -1, np.int64)
     number[rows] = np.arange(len(rows))
-    for term, (key, produces) in enumerate(zip(asked.keys, asked.produces, strict=True)):
-        start, end = _list_of(part.held, key)
+    for term, ((start, end), produces) in enumerate(zip(lists, asked.produces, strict=True)):
         having = part.held.postings.row[start:end]
         if produces:
             having = having[part.is_wanted[having]]
