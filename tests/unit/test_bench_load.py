@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
 from reverie_bench.load.client import Target, answer_length, drive
+from reverie_bench.load.host import cpu_seconds, until_at_rest
 from reverie_indexer.errors import SetupError
 
 
@@ -74,3 +78,22 @@ def test_an_error_ends_the_load() -> None:
         target = Target("127.0.0.1", port, {})
         with pytest.raises(SetupError, match="503"):
             drive(target, [target.request("GET", "/")], 1)
+
+
+@contextmanager
+def busy_for(seconds: float) -> Iterator[psutil.Process]:
+    """A process that takes so many seconds of CPU, and then waits."""
+    code = f"import time\nwhile time.process_time() < {seconds}: pass\ntime.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code]) as program:
+        try:
+            yield psutil.Process(program.pid)
+        finally:
+            program.kill()
+
+
+async def test_a_server_is_measured_when_it_rests() -> None:
+    with busy_for(2) as process:
+        await until_at_rest([process])
+        assert cpu_seconds([process]) > 1.5
+    with busy_for(600) as process, pytest.raises(SetupError, match="at rest"):
+        await until_at_rest([process], seconds=2)

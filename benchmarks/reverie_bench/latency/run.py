@@ -35,7 +35,7 @@ from reverie_bench.latency.statements import NotingDatabase, Statement, noting
 from reverie_bench.load.child import Child, child
 from reverie_bench.load.client import Load, LoadClient, Target
 from reverie_bench.load.command import environment_of, is_ready, serve
-from reverie_bench.load.host import cpu_seconds, postgres_processes
+from reverie_bench.load.host import cpu_seconds, postgres_processes, until_at_rest
 from reverie_bench.report import Report
 from reverie_bench.synthetic.rows import TENANT
 from reverie_bench.synthetic.text import queries
@@ -137,6 +137,9 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
         )
         served = await asyncio.to_thread(stack.enter_context, serve(environment))
         await asyncio.to_thread(served.until, "readiness", is_ready)
+        options.progress("waiting for what follows from the writes")
+        family = [psutil.Process(served.process.pid), *served.process.children()]
+        await until_at_rest(family)
         floors = [
             await stack.enter_async_context(child(Floor, bench.conninfo, options.load_embedder)) for _ in range(2)
         ]
@@ -149,7 +152,7 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
             (floors[0], floors[1]),
             await stack.enter_async_context(child(LoadClient)),
             Target(served.host, served.port, {"authorization": f"Bearer {key}"}),
-            [psutil.Process(served.process.pid), *served.process.children()],
+            family,
             unused,
             {mode: [await _statements(runtime, query, mode) for query in noted] for mode in MODES},
             warm,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +11,11 @@ import psutil
 import psycopg
 
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import SetupError
 
 SQL = Queries(__file__)
+# Of a second of CPU in a second, for so many seconds: what a server at rest stays below.
+_AT_REST, _RESTING_SECONDS = 0.05, 3
 
 
 def cpu_seconds(processes: Sequence[psutil.Process], *, with_ended_children: bool = False) -> float:
@@ -25,6 +30,21 @@ def cpu_seconds(processes: Sequence[psutil.Process], *, with_ended_children: boo
         if with_ended_children:
             total += times.children_user + times.children_system
     return total
+
+
+async def until_at_rest(processes: Sequence[psutil.Process], *, seconds: float = 600) -> None:
+    """Wait for processes to have done what follows from earlier requests, which would be measured with the next ones.
+
+    SetupError where they are not done after so many seconds.
+    """
+    deadline = time.monotonic() + seconds
+    resting = 0
+    while resting < _RESTING_SECONDS:
+        if time.monotonic() > deadline:
+            raise SetupError(f"the server is not at rest after {seconds:.0f} s")
+        before = cpu_seconds(processes)
+        await asyncio.sleep(1)
+        resting = resting + 1 if cpu_seconds(processes) - before < _AT_REST else 0
 
 
 async def postgres_processes(connection: psycopg.AsyncConnection[Any]) -> list[psutil.Process]:
