@@ -183,3 +183,34 @@ def test_a_question_that_asks_for_something_from_now_on_is_kept() -> None:
     message = Message(1, "user", f"Qué risa. {request} Parezco mi abuela.", AT, 1, "1", {})
     lines = memorable_of([message], "spanish", "UTC", (), {request: [request]}).lines
     assert [line.statement.text for line in lines] == [request]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "asking"),
+    [
+        ("chinese", "院门那把锁在石榴树后头，密码6618", "刚才说那个锁，你给俺收好，夜班回来俺要问你"),
+        ("english", "The gate code is 6618.", "You look after the gate code I just told you, I'll want it at night."),
+        ("german", "Das Tor geht mit der 6618 auf.", "Das von vorhin mit dem Tor hebst du mir schön auf."),
+        ("spanish", "La verja se abre con el 6618.", "Lo de antes de la verja me lo cuidas tú."),
+    ],
+)
+def test_a_request_for_what_was_just_said_is_no_line_itself(language: str, said: str, asking: str) -> None:
+    """Also where a model of sentences takes it for what it means."""
+    talk = [Message(1, "user", said, AT, 1, "1", {}), Message(2, "user", asking, AT, 1, "2", {})]
+    lines = memorable_of(talk, language, "UTC", (), {asking: [asking]}).lines
+    assert [line.statement.sentence for line in lines if line.is_request] == [said]
+
+
+def test_what_is_promised_behind_a_request_for_what_was_just_said_is_that() -> None:
+    """The request is in words that nobody hears as one."""
+    said, asking = "院门那把锁在石榴树后头，密码6618", "刚才说那个锁，你给俺收好，夜班回来俺要问你"
+    spoken = [("user", said), ("assistant", "有锁放心。"), ("user", asking), ("assistant", "收好了，随时问我。")]
+    talk = [Message(n, role, text, AT, n, str(n), {}) for n, (role, text) in enumerate(spoken, 1)]
+    lines = memorable_of(talk, "chinese", "UTC").lines
+    assert [line.statement.sentence for line in lines if line.is_request] == [said]
+
+
+def test_how_somebody_came_to_talk_here_is_not_asked_to_be_kept() -> None:
+    said = "同事推荐我用你，先试试"
+    talk = [Message(1, "user", said, AT, 1, "1", {})]
+    assert memorable_of(talk, "chinese", "UTC", (), {said: [said]}).lines == []

@@ -39,6 +39,7 @@ from reverie_server.heuristics.requests.fact_requests import (
     Request,
     is_of_next,
     place_of,
+    points_back,
     split_request,
     with_named,
 )
@@ -119,6 +120,7 @@ def read_facts(
             reader.last_sentence is not None
             and reader.last_sentence[0] == index - 1
             and reader.asked_in != index - 1
+            and not points_back(reader.last_sentence[1])
             and promises_to_remember(utterance.text, reader.last_sentence[1])
         ):
             _ask_for_last(reader)

@@ -92,6 +92,17 @@ class Request:
     is_subordinate: bool = False
 
 
+# What was said just before, or some time ago in this talk.
+_SAID_BEFORE = re.compile(
+    r"(?<!\w)(?:(?:that|what|one|the(?: \w+){1,3}) (?:that )?i(?:'ve)? just (?:told|said|gave|mentioned)"
+    r"|(?:from|of) (?:just now|a (?:moment|minute|while) ago)"
+    r"|von (?:eben|vorhin|gerade)|(?:eben|vorhin|gerade) (?:gesagt|genannt|erzählt|erwähnt|geschrieben)"
+    r"|(?:lo|la|el|los|las) de (?:antes|recién|hace un (?:rato|momento))"
+    r"|(?:acabo de|recién te) (?:dec\w+|dij\w+|cont\w+|d[ai]\w*|mencion\w+))(?!\w)"
+    r"|[刚剛][才刚剛]?(?:[说說讲講提][的过過]*)?那[个個组組把条條句件串些]|[刚剛][才刚剛]?[说說讲講提][的过過那]"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Patterns:
     lead: re.Pattern[str]
@@ -109,6 +120,11 @@ def aligned(text: str) -> str:
     translated = simplified(text.translate(_ALIGNED))
     lower = translated.lower()
     return lower if len(lower) == len(text) else translated
+
+
+def points_back(sentence: str) -> bool:
+    """Whether a sentence is about what was said before in the talk."""
+    return _SAID_BEFORE.search(aligned(sentence)) is not None
 
 
 def split_request(sentence: str) -> Request:
@@ -153,6 +169,9 @@ def split_request(sentence: str) -> Request:
         return Request("inside" if is_asked else "none", 0, len(sentence))
     rest = text[first:last].strip(" \t.,;:!-–—")
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
+        return Request("before", end, end)
+    if points_back(rest) and not has_number(text, first, last):
+        # "Don't lose the code that I just gave you."
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
     return Request("inside", first, last, is_subordinate)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import main_clause
-from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, split_request
+from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
@@ -19,10 +20,23 @@ from reverie_server.text.fences import strip_injected
 _MAX_CHARS = 500
 # So many statements may be what a request names.
 _MAX_EARLIER = 200
+_Line: TypeAlias = tuple[Message, str, str]
 _PRONOUN = re.compile(
     r"(?:she|he|they|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
     r"|(?:das|dies|der|die)(?= (?:ist|war|sind|hat|heißt|kann|mag|geht|steht|liegt))|ella|él|ellos|ellas"
     r"|eso|esto|su|sus|elle|il|ils|elles)(?:'\w+)?(?!\w)|[她他它]|这|那|這"
+)
+
+
+# How one came to talk to whom one talks to: nothing of who one is.
+_OF_TALKING_HERE = re.compile(
+    r"(?<!\w)(?:(?:talk|write|speak|chat|turn)\w* to (?:you|it|this thing)|(?:try(?:ing)?|us(?:e|ing)) you"
+    r"|try(?:ing)? this (?:out|thing|app)"
+    r"|(?:put|installed|downloaded|set) (?:you|this)(?: thing| app)? (?:up )?on my|recommended (?:you|this)"
+    r"|dir (?:mal |etwas |was )?(?:zu )?schreib\w*|mit dir (?:mal )?(?:zu )?(?:reden|sprechen|quatschen)"
+    r"|dich (?:mal )?(?:aus(?:zu)?probier\w*|empfohlen|installiert|benutz\w*)"
+    r"|(?:escribir|hablar|probar|usar|instalar)te|hablar contigo|(?:recomend|instal)\w+ (?:esto|esta app))(?!\w)"
+    r"|用你|试试你|試試你|推[荐薦]你|[跟和同找]你[聊说說]"
 )
 
 
@@ -34,17 +48,20 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
     sentences that it means, itself perhaps, where these are known. What the assistant promises at once to remember is
     asked for.
     """
-    found: list[tuple[Message, str, str]] = []
-    before: tuple[Message, str, str] | None = None
-    earlier: list[tuple[tuple[Message, str, str], frozenset[str]]] = []
+    found: list[_Line] = []
+    before: _Line | None = None
+    earlier: list[tuple[_Line, frozenset[str]]] = []
     is_next_asked = False
     asked_in: Message | None = None
+    # What a promise means that follows at once.
+    promised: tuple[Message, _Line] | None = None
     meant_by_any = {text for texts in by_meaning.values() for text in texts}
     for message in messages:
-        if message.role == "assistant" and before is not None and message.seq == before[0].seq + 1:
+        if message.role == "assistant" and promised is not None and message.seq == promised[0].seq + 1:
             # What is promised behind a request is what that asks for.
-            is_meant = before not in found and before[0] is not asked_in
-            found += [before] if is_meant and promises_to_remember(message.content, before[1]) else []
+            meant = promised[1]
+            is_meant = meant not in found and promised[0] is not asked_in
+            found += [meant] if is_meant and promises_to_remember(message.content, meant[1]) else []
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
@@ -52,6 +69,8 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
         for number, span in enumerate(spans):
             sentence = text[span.start : span.end].strip()
             request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
+            if sentence in by_meaning and is_of_talking_here(sentence):
+                continue
             if by_meaning.get(sentence) and sentence not in meant_by_any:
                 # What it means is told below, wherever it stands.
                 asked_in = message
@@ -59,7 +78,11 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
             if sentence in by_meaning or request.kind == "next":
                 # What is promised behind it is what it asks for.
                 asked_in = message
-            if sentence in meant_by_any and request.kind != "inside":
+            is_of_before = points_back(sentence)
+            if is_of_before and sentence in by_meaning and sentence in meant_by_any:
+                # "Keep the code that I just told you" means another sentence, and not itself.
+                request = Request("before", 0, len(sentence))
+            elif sentence in meant_by_any and request.kind != "inside":
                 request = Request("none", 0, len(sentence))
             is_here = before is not None and before[0] is message
             asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
@@ -68,10 +91,12 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 is_next_asked, asked_in = True, message
             elif request.kind == "before":
                 named = _named(sentence, earlier) if sentence in by_meaning else None
-                meant = named or before
-                found += [meant] if meant is not None and meant not in found else []
+                last = named or before
+                found += [last] if last is not None and last not in found else []
             elif request.kind == "named" or len(sentence) > _MAX_CHARS:
                 continue
+            elif is_of_before and request.kind == "none" and before is not None:
+                promised = message, _named(sentence, earlier) or before
             elif asks(sentence, None) and sentence not in meant_by_any:
                 # "Could you never put proverbs in my messages?" means itself.
                 continue
@@ -82,17 +107,15 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 if begins_with_pronoun(whole) and before is not None:
                     whole = f"{before[2]} {whole}"[-_MAX_CHARS:]
                 before = (message, sentence, whole)
-                if by_meaning:
-                    earlier.append((before, content_terms(whole)))
+                promised = message, before
+                earlier.append((before, content_terms(whole)))
                 is_meant = is_next_asked or request.kind == "inside" or sentence in meant_by_any
                 found += [before] if is_meant and before not in found else []
                 is_next_asked = False
     return found
 
 
-def _named(
-    sentence: str, earlier: Sequence[tuple[tuple[Message, str, str], frozenset[str]]]
-) -> tuple[Message, str, str] | None:
+def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _Line | None:
     """The last of the earlier statements that have most of the words which a request to remember has of its own."""
     own = content_terms(topic_of(sentence, "english", "remember"))
     shared = [(len(own & terms), number) for number, (_, terms) in enumerate(earlier[-_MAX_EARLIER:])]
@@ -103,6 +126,11 @@ def _named(
 def begins_with_pronoun(sentence: str) -> bool:
     """Whether a sentence begins with a word that stands for somebody or something named before."""
     return _PRONOUN.match(folded(sentence).lstrip("\"'-–— ,")) is not None
+
+
+def is_of_talking_here(sentence: str) -> bool:
+    """Whether a sentence tells how somebody came to talk to the one who listens, which is nothing to keep."""
+    return _OF_TALKING_HERE.search(folded(sentence)) is not None
 
 
 def is_request_alone(sentence: str) -> bool:
