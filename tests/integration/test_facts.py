@@ -31,6 +31,8 @@ from reverie_server.facts.view import FactFilter
 from reverie_server.files.files import Write
 from reverie_server.forgettable import Selection
 from reverie_server.forgetting.selection import Target
+from reverie_server.heuristics.fact_sentences import sentence_key
+from reverie_server.heuristics.memorable import memorable_of
 from reverie_server.heuristics.stated_fact import Change, StatedFact
 from reverie_server.jobs.model import lines_source, message_source
 from reverie_server.llm.generation import EXTRACTIVE
@@ -38,7 +40,7 @@ from reverie_server.provenance.line_identity import Derived
 from reverie_server.provenance.record import record
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import request_for
-from reverie_server.sessions.model import NewMessage
+from reverie_server.sessions.model import Message, NewMessage
 
 
 @pytest.fixture
@@ -169,6 +171,29 @@ async def test_what_a_line_states_alone_is_of_the_message_that_it_repeats_and_ou
     await read_facts(talk)
     assert "5512" not in str(await rows(talk))
     assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
+
+
+async def test_a_line_with_who_somebody_is_ends_with_what_is_said_of_them(runtime: Runtime) -> None:
+    """It is made of "She's vegetarian", in other words than the fact that is read there."""
+    talk = Talk(runtime)
+    said = "Our daughter Carys is studying geology at Leeds. She's vegetarian."
+    await talk.say(said, "Noted.")
+    await read_facts(talk)
+    message = Message(1, "user", said, datetime.now(UTC), 1, "1", {})
+    texts = [each.statement.text for each in memorable_of([message], "english", "UTC").lines]
+    [line] = [text for text in texts if "vegetarian" in text]
+    await write_copy(talk, f"- {line}", [message_source("web:1", [(1, None)])])
+    await read_facts(talk)
+    await talk.say("Our daughter Carys came for dinner. She's gone vegan.", "Noted.")
+    await read_facts(talk)
+    facts = {row["object"]: (row["fact_id"], row["state"]) for row in await rows(talk) if row["predicate"] == "diet"}
+    assert {value: state for value, (_, state) in facts.items()} == {"vegetarian": "superseded", "vegan": "current"}
+    keys = {
+        bytes(r["sentence_sha256"])
+        for r in await rows(talk, "fact_sentences")
+        if r["fact_id"] == facts["vegetarian"][0]
+    }
+    assert sentence_key(line) in keys
 
 
 async def test_a_copy_of_two_facts_gives_each_its_own_words_and_days(runtime: Runtime) -> None:

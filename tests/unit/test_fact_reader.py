@@ -405,3 +405,17 @@ def test_words_alone_make_no_partner_and_no_home(text: str, predicate: str) -> N
 @pytest.mark.parametrize("text", ["I'm only 54.", "I'm nearly 54.", "I'm just 20 minutes away.", "I'm still 34."])
 def test_how_old_one_is_says_no_name(text: str) -> None:
     assert "name" not in {predicate for _, predicate, _ in triples(text)}
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("She's vegetarian.", "Ada is vegetarian."),
+        ("She's gone vegan.", "Ada has gone vegan."),
+        ("She's allergic to nuts.", "Ada is allergic to nuts."),
+        ("She works at Tesco's in York.", "Ada works at Tesco's in York."),
+    ],
+)
+def test_a_name_in_place_of_a_pronoun_reads_like_no_possessive(said: str, text: str) -> None:
+    found = read_facts([Utterance(f"My sister Ada rang. {said}", START)], "english")
+    assert text in [fact.text for fact in found if fact.subject == "Ada"]

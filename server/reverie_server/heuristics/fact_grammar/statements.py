@@ -27,6 +27,15 @@ _EXCLUSIVE = frozenset(
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
 # What one plans for a day.
+# "She's" with what she has done.
+_HAS = re.compile(
+    r"['’]s(?= (?:(?:just|now|already|also|finally|never|always|only|recently|not|since) )*(?:gone|been|got|gotten|had"
+    r"|become|taken|left|started|begun|moved|quit|bought|sold|found|lost|given|made|changed|switched|stopped|decided"
+    r"|passed"
+    r"|joined|come|said|told|put|written|broken|swapped|turned|signed|applied|enrolled|opened|kept|won|grown|learned"
+    r"|learnt|promised|asked|fallen|worked|lived|known)(?!\w))",
+    re.IGNORECASE,
+)
 _OF_PLACES = frozenset({"lives_in", "works_at", "works_as", "school"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 
@@ -316,6 +325,8 @@ def _text_of(statement: Statement, clause: Clause, subject: Subject, people: Peo
         who = people.words_for(subject.name, statement.phrases.language)
         if who is None:
             return statement.core
+        if statement.phrases.language == "english" and subject.is_pronoun:
+            behind = _without_contraction(behind)
         is_joined = statement.phrases.unspaced or behind[:1] in (" ", "'", "’")
         text = f"{who}{'' if is_joined else ' '}{behind}"
     elif not subject.said:
@@ -324,6 +335,13 @@ def _text_of(statement: Statement, clause: Clause, subject: Subject, people: Peo
         text = clause.text
     text = text.strip(" ,;")
     return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!。！" else "。" if statement.phrases.unspaced else ".")
+
+
+def _without_contraction(behind: str) -> str:
+    """What stands behind "she" with "is" and "has" as words of their own: "Ada's allergic" reads like a possessive."""
+    if not behind.startswith(("'s ", "’s ")):
+        return behind
+    return f"{' is' if _HAS.match(behind) is None else ' has'}{behind[2:]}"
 
 
 def _with_cue(fact: StatedFact, statement: Statement) -> StatedFact:
