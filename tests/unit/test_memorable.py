@@ -214,3 +214,22 @@ def test_how_somebody_came_to_talk_here_is_not_asked_to_be_kept() -> None:
     said = "同事推荐我用你，先试试"
     talk = [Message(1, "user", said, AT, 1, "1", {})]
     assert memorable_of(talk, "chinese", "UTC", (), {said: [said]}).lines == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        (
+            "german",
+            "Das WLAN in der Wohnung heißt Kachelofen und das Passwort ist Flieder-903, merk dir das bitte.",
+            "Das WLAN in der Wohnung heißt Kachelofen und das Passwort ist Flieder-903",
+        ),
+        (
+            "english",
+            "The alarm is in the hall and the code is 4471, please remember that.",
+            "The alarm is in the hall and the code is 4471",
+        ),
+    ],
+)
+def test_a_code_is_kept_with_what_it_is_of(language: str, said: str, line: str) -> None:
+    assert kept(said, language=language) == [line]

@@ -184,3 +184,29 @@ def test_what_takes_the_place_of_something_forgotten_takes_that_of_nothing_else(
     text = "I drink tea for breakfast instead."
     newer = TimedFact(2, "user", "drinks", "tea for breakfast", text, START + timedelta(days=3), False, change)
     assert {closure.old for closure in resolve([older, newer]).closures} == closed
+
+
+ALARM = "The alarm is in the hall and the code is 4471."
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "closes"),
+    [
+        ("english", ALARM, "The shed has a new lock, and the code is 8812.", False),
+        ("english", "I've got a new locker. The code is 4471.", "We rented a shed. The code is 5512.", False),
+        ("english", "My dentist is Dr Kern and the number is 7788.", "The plumber is Voss and the number is 1.", False),
+        ("german", "Der Arzt heißt Kern und die Nummer ist 7788.", "Der Koch heißt Voss und die Nummer ist 1.", False),
+        ("chinese", "门在后面，密码是4471。", "柜子在楼上，密码是5512。", False),
+        ("english", ALARM, "The alarm code is 8812 now.", True),
+        ("english", ALARM, "The code is 8812 now.", True),
+        (
+            "english",
+            "The Wi-Fi here is called Stove and the password is oak-9.",
+            "The Wi-Fi password is elm-2 now.",
+            True,
+        ),
+    ],
+)
+def test_a_code_ends_the_code_of_the_same_thing_alone(language: str, old: str, new: str, *, closes: bool) -> None:
+    facts = facts_of([old, new], language)
+    assert bool(resolve(facts).closures) == closes

@@ -21,7 +21,7 @@ from reverie_server.heuristics.changes.fact_ledger import (
     with_words,
 )
 from reverie_server.heuristics.changes.paired_changes import APART
-from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, is_longer_name, says_same
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, GENERIC_VALUES, is_longer_name, says_same
 
 # Events with no more than a general name are the same only within this time.
 _SAME_EVENT = timedelta(days=21)
@@ -99,6 +99,9 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
         elif change is None and new.subject in GENERIC_EVENTS:
             if new.fact.at - old.fact.at <= _SAME_EVENT:
                 ledger.doubt(old, new)
+        elif change is None and new.predicate in GENERIC_VALUES and new.fact.predicate == "is":
+            # "The code is 8812" of some shed takes nothing from the code of an alarm.
+            continue
         else:
             ledger.close(old, new)
             if new.predicate == "works_at":
@@ -119,7 +122,10 @@ def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
         if old.fact.is_functional
         and old.fact.predicate == new.fact.predicate
         and (not is_event or new.fact.at - old.fact.at <= _SAME_NAMED_EVENT)
-        and is_longer_name(old.subject if is_event else old.predicate, name)
+        and (
+            is_longer_name(old.subject if is_event else old.predicate, name)
+            or (not is_event and new.subject_terms < old.subject_terms)
+        )
     ]
     if len(found) != 1 or says_same(found[0].object_terms, new.object_terms):
         return

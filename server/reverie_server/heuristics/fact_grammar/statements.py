@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, clauses_of, denied
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
@@ -16,9 +17,10 @@ from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
+from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact
 
 # After these facts a clause says no more of the kind.
 _EXCLUSIVE = frozenset(
@@ -36,6 +38,7 @@ _HAS = re.compile(
     r"|learnt|promised|asked|fallen|worked|lived|known)(?!\w))",
     re.IGNORECASE,
 )
+_OF_THING = {"english": "{} of {}", "german": "{} von {}", "spanish": "{} de {}", "chinese": "{1}的{0}"}
 _OF_PLACES = frozenset({"lives_in", "works_at", "works_as", "school"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
 
@@ -182,18 +185,21 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     found += [replace(fact, text=statement.core) for fact in _relation_facts(certain, talk)]
     is_of_unread = False
     for clause, is_of_drop in zip(clauses, dropped, strict=True):
-        subject = None
+        own = subject = None
         # `My grandmother is well on in her nineties, lives in Leeds`: of whom the first part is, the second is too.
         if not (is_of_unread and clause.inherits):
             it = _it(clause, talk, phrases)
             is_of_other = before is None and talk.is_of_other
             subject = subject_of(clause, before, talk.people, phrases, talk.number, it, is_of_other=is_of_other)
+            own, subject = subject, _named_by(before, subject, phrases)
             is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause.text, phrases)
         is_dropped = is_of_drop or (clause.inherits and is_dropped)
         if subject is not None and not is_dropped:
             read = list(_facts_of_clause(statement, clause, subject, talk, is_only=len(clauses) == 1))
             # "My daughter started at Hill Road School": who goes to a school is not employed there.
             pupils = {(fact.subject, fact.object) for fact in read if fact.predicate in ("school", "lives_in")}
+            # Whose code it is, the clause alone does not say.
+            read = [replace(fact, text=statement.core) for fact in read] if subject is not own else read
             found += [f for f in read if f.predicate != "works_at" or (f.subject, f.object) not in pupils]
         if subject is not None and subject.kind in ("thing", "name") and not subject.is_pronoun:
             talk.last_thing = (talk.number, subject.name)
@@ -201,6 +207,17 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     if before is not None or is_of_unread:
         talk.is_of_other = is_of_unread or (before is not None and before.kind in ("person", "name"))
     return [_with_cue(fact, statement) for fact in found]
+
+
+def _named_by(before: Subject | None, subject: Subject | None, phrases: Phrases) -> Subject | None:
+    """The code in "The alarm is in the hall and the code is 4471": it is that of the alarm."""
+    of = _OF_THING.get(phrases.language)
+    if subject is None or before is None or of is None or before.kind == "self":
+        return subject
+    is_bare = subject.kind == "thing" and subject.owned is None and folded(subject.name) in GENERIC_VALUES
+    if not is_bare or folded(before.name) in GENERIC_VALUES:
+        return subject
+    return replace(subject, name=of.format(subject.name, before.name)[:MAX_FIELD_CHARS])
 
 
 def _is_of_other(text: str, phrases: Phrases) -> bool:

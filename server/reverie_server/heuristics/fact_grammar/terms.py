@@ -91,6 +91,13 @@ GENERIC_EVENTS = frozenset(
     | {"termin", "treffen", "besprechung", "frist", "prüfung", "flug", "zug", "cita", "reunión", "llamada", "plazo"}
     | {"examen", "vuelo", "会议", "约会", "面试", "考试", "航班"}
 )
+# Of what, these do not say: everything has one.
+GENERIC_VALUES = frozenset(
+    {"code", "password", "passcode", "pin", "pin code", "combination", "number", "phone number", "address"}
+    | {"passwort", "kennwort", "nummer", "telefonnummer", "kombination", "zahl", "adresse", "pin-code", "zahlencode"}
+    | {"contraseña", "clave", "código", "número", "combinación", "dirección", "número de teléfono", "teléfono"}
+    | {"密码", "密碼", "口令", "号码", "號碼", "电话", "電話", "地址", "暗号", "暗號"}
+)
 _SCOPE_WORDS: Mapping[str, str] = {
     **dict.fromkeys(
         ("work", "office", "business", "arbeit", "büro", "dienst", "dienstlich", "trabajo", "oficina"), "work"
