@@ -229,6 +229,17 @@ def test_how_somebody_came_to_talk_here_is_not_asked_to_be_kept() -> None:
             "The alarm is in the hall and the code is 4471, please remember that.",
             "The alarm is in the hall and the code is 4471",
         ),
+        (
+            "english",
+            "I've got a new locker at the gym. The code is 4471, please remember it.",
+            "I've got a new locker at the gym. The code is 4471",
+        ),
+        (
+            "german",
+            "Wir haben neues WLAN. Das Passwort lautet Rose-12. Kannst du dir das merken?",
+            "Wir haben neues WLAN. Das Passwort lautet Rose-12.",
+        ),
+        ("english", "Thanks a lot! The code is 4471, please remember it.", "The code is 4471"),
     ],
 )
 def test_a_code_is_kept_with_what_it_is_of(language: str, said: str, line: str) -> None:

@@ -7,17 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms
 from reverie_server.heuristics.fact_reader import main_clause
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
+from reverie_server.heuristics.small_talk import says_nothing
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
 _MAX_CHARS = 500
+# Messages: that of the assistant stands between two of the user.
+_NEAR = 2
 # So many statements may be what a request names.
 _MAX_EARLIER = 200
 _Line: TypeAlias = tuple[Message, str, str]
@@ -28,6 +31,11 @@ _PRONOUN = re.compile(
 )
 
 
+_BARE_VALUE = re.compile(
+    r"(?:(?:and|und|y) )?(?:(?:the|das|die|der|el|la) )?(?:(?:new|neue|nuev[oa]) )?"
+    rf"(?:{'|'.join(sorted(map(re.escape, GENERIC_VALUES), reverse=True))})"
+    r"(?:['’]s |,? (?:is|ist|lautet|heißt|es)(?!\w)|:|[是：])"
+)
 # How one came to talk to whom one talks to: nothing of who one is.
 _OF_TALKING_HERE = re.compile(
     r"(?<!\w)(?:(?:talk|write|speak|chat|turn)\w* to (?:you|it|this thing)|(?:try(?:ing)?|us(?:e|ing)) you"
@@ -104,7 +112,7 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 rest = sentence[request.start : request.end].strip()
                 rest = main_clause(rest) if request.is_subordinate else rest
                 whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
-                if begins_with_pronoun(whole) and before is not None:
+                if before is not None and (begins_with_pronoun(whole) or _is_of(whole, message, before)):
                     whole = f"{before[2]} {whole}"[-_MAX_CHARS:]
                 before = (message, sentence, whole)
                 promised = message, before
@@ -126,6 +134,12 @@ def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _L
 def begins_with_pronoun(sentence: str) -> bool:
     """Whether a sentence begins with a word that stands for somebody or something named before."""
     return _PRONOUN.match(folded(sentence).lstrip("\"'-–— ,")) is not None
+
+
+def _is_of(sentence: str, message: Message, before: _Line) -> bool:
+    """Whether a sentence tells a code or a number without what it is of, which the one before may say."""
+    is_near = message.seq - before[0].seq <= _NEAR and not says_nothing(before[2])
+    return is_near and _BARE_VALUE.match(folded(sentence)) is not None
 
 
 def is_of_talking_here(sentence: str) -> bool:
