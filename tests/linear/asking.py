@@ -126,7 +126,6 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.requested_lines.requests_of": _requested,
     "reverie_server.heuristics.requests.requested_lines.begins_with_pronoun": requested_lines.begins_with_pronoun,
     "reverie_server.heuristics.requests.fact_requests.points_back": fact_requests.points_back,
-    "reverie_server.heuristics.requests.requested_lines.is_of_talking_here": requested_lines.is_of_talking_here,
     "reverie_server.heuristics.requests.requested_lines.is_request_alone": requested_lines.is_request_alone,
     "reverie_server.heuristics.requests.requested_lines.asks_for_previous": requested_lines.asks_for_previous,
 }

@@ -93,7 +93,7 @@ def busy_for(seconds: float) -> Iterator[psutil.Process]:
 
 async def test_a_server_is_measured_when_it_rests() -> None:
     with busy_for(2) as process:
-        await until_at_rest([process])
+        await until_at_rest(process)
         assert cpu_seconds([process]) > 1.5
     with busy_for(600) as process, pytest.raises(SetupError, match="at rest"):
-        await until_at_rest([process], seconds=2)
+        await until_at_rest(process, seconds=2)

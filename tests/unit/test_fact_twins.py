@@ -76,6 +76,8 @@ def test_a_twin_goes_with_what_has_ended(old: Known, other: Known) -> None:
         (known(OLD, "user", "lives_in", "Malmö"), known(OTHER, "user", "works_at", "the zoo in Malmö", "extractive")),
         (known(OLD, "user", "residence", "Malmö"), known(OTHER, "user", "works_in", "Malmö", "extractive")),
         (known(OLD, "user", "dislikes", "coffee"), known(OTHER, "user", "likes", "coffee", "extractive")),
+        (known(OLD, "user", "wife", "Ada", "extractive"), known(OTHER, "user", "business_partner", "Ada")),
+        (known(OLD, "user", "lives_in", "Malmö", "extractive"), known(OTHER, "user", "work_location", "Malmö")),
         # "The dinner of the team and the lunch are on Monday."
         (known(OLD, "team dinner", "when", "Monday"), known(OTHER, "lunch", "when", "Monday", "extractive")),
     ],

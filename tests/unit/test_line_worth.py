@@ -92,7 +92,6 @@ def test_a_sentence_without_a_line_may_introduce_the_user_in_its_own_words() -> 
         "My name is Ada.",
         "two kids, Nora and Jens, " + "and so on " * 20,
         "ada here, the password is hunter2 as ever",
-        "my daughter put this on my phone and says I should talk to it like a person",
     ],
 )
 def test_no_introduction_is_a_question_a_request_a_secret_of_the_past_or_read_already(said: str) -> None:

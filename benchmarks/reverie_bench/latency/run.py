@@ -138,8 +138,8 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
         served = await asyncio.to_thread(stack.enter_context, serve(environment))
         await asyncio.to_thread(served.until, "readiness", is_ready)
         options.progress("waiting for what follows from the writes")
+        await until_at_rest(served.process)
         family = [psutil.Process(served.process.pid), *served.process.children()]
-        await until_at_rest(family)
         floors = [
             await stack.enter_async_context(child(Floor, bench.conninfo, options.load_embedder)) for _ in range(2)
         ]

@@ -15,7 +15,7 @@ from reverie_indexer.errors import SetupError
 
 SQL = Queries(__file__)
 # Of a second of CPU in a second, for so many seconds: what a server at rest stays below.
-_AT_REST, _RESTING_SECONDS = 0.05, 3
+_AT_REST, _RESTING_SECONDS = 0.05, 6
 
 
 def cpu_seconds(processes: Sequence[psutil.Process], *, with_ended_children: bool = False) -> float:
@@ -32,8 +32,9 @@ def cpu_seconds(processes: Sequence[psutil.Process], *, with_ended_children: boo
     return total
 
 
-async def until_at_rest(processes: Sequence[psutil.Process], *, seconds: float = 600) -> None:
-    """Wait for processes to have done what follows from earlier requests, which would be measured with the next ones.
+async def until_at_rest(program: psutil.Process, *, seconds: float = 600) -> None:
+    """Wait for a program and its children to have done what follows from earlier requests, which would be measured with
+    the next ones.
 
     SetupError where they are not done after so many seconds.
     """
@@ -42,9 +43,16 @@ async def until_at_rest(processes: Sequence[psutil.Process], *, seconds: float =
     while resting < _RESTING_SECONDS:
         if time.monotonic() > deadline:
             raise SetupError(f"the server is not at rest after {seconds:.0f} s")
-        before = cpu_seconds(processes)
+        before = _family_seconds(program)
         await asyncio.sleep(1)
-        resting = resting + 1 if cpu_seconds(processes) - before < _AT_REST else 0
+        resting = resting + 1 if abs(_family_seconds(program) - before) < _AT_REST else 0
+
+
+def _family_seconds(program: psutil.Process) -> float:
+    try:
+        return cpu_seconds([program, *program.children(recursive=True)], with_ended_children=True)
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 async def postgres_processes(connection: psycopg.AsyncConnection[Any]) -> list[psutil.Process]:

@@ -249,8 +249,7 @@ async def mark_document(facts: FactSlice, document_id: int, version: int) -> str
 
 
 async def unmark(facts: FactSlice) -> None:
-    """Have facts read anew in all sessions and files of the slice. What is there stays until then, but what messages
-    state by a line that repeated them, which is a source no more."""
+    """Have facts read anew in all sessions and files of the slice. What is there stays until then."""
     await facts.connection.execute(SQL["unmark"], facts.key)
 
 

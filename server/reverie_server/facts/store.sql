@@ -127,9 +127,6 @@ RETURNING (SELECT v.content FROM versions v
 WITH sessions_unmarked AS (
     UPDATE sessions SET facts_through = 0
     WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND facts_through > 0
-), read_in_lines AS (
-    DELETE FROM fact_sources
-    WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key IS NOT NULL AND line_sha256 IS NOT NULL
 )
 UPDATE documents SET facts_version = 0
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND facts_version > 0 AND session_key IS NULL;

@@ -16,14 +16,16 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_longer_name, key_of, says_same
 
 _WHEN = "when"
-# Words of predicates that say one thing of one value, as the patterns and a model in its own words have it.
+# Predicates that say one thing of one value, as the patterns and a model in its own words have them.
 _MEANINGS: Mapping[str, str] = {
-    **dict.fromkeys(("lives", "live", "residence", "resides", "home", "location"), "home"),
-    **dict.fromkeys(("wohnt", "wohnort", "lebt", "vive", "reside", "domicilio", "residencia"), "home"),
-    **dict.fromkeys(("works", "work", "job", "occupation", "profession", "employer", "employed"), "work"),
-    **dict.fromkeys(("arbeitet", "arbeitgeber", "beruf", "trabaja", "empleo", "oficio", "profesión"), "work"),
-    **dict.fromkeys(("partner", "spouse", "wife", "husband", "married"), "partner"),
-    **dict.fromkeys(("ehefrau", "ehemann", "verheiratet", "esposa", "esposo", "marido", "mujer"), "partner"),
+    **dict.fromkeys(("lives in", "lives", "live in", "residence", "resides in", "home", "current residence"), "home"),
+    **dict.fromkeys(("wohnt in", "wohnort", "wohnsitz", "lebt in", "vive en", "domicilio", "residencia"), "home"),
+    **dict.fromkeys(("works as", "job", "occupation", "profession", "beruf", "arbeitet als"), "trade"),
+    **dict.fromkeys(("trabaja de", "trabaja como", "profesión", "oficio"), "trade"),
+    **dict.fromkeys(("works at", "works for", "employer", "employed at", "employed by"), "employer"),
+    **dict.fromkeys(("arbeitgeber", "arbeitet bei", "trabaja en"), "employer"),
+    **dict.fromkeys(("partner", "spouse", "wife", "husband", "married to"), "partner"),
+    **dict.fromkeys(("ehefrau", "ehemann", "verheiratet mit", "esposa", "esposo", "marido"), "partner"),
 }
 
 
@@ -83,9 +85,10 @@ def _are_twins(ended: Known, other: Known) -> bool:
 
 def _are_related(a: str, b: str) -> bool:
     """Whether two predicates can be one in the words of two readers: "residence" and "lives_in"."""
-    words, its_words = (frozenset(folded(each).replace("_", " ").split()) for each in (a, b))
-    meanings, its_meanings = (frozenset(_MEANINGS.get(word, word) for word in each) for each in (words, its_words))
-    return bool(meanings & its_meanings)
+    plain, its_plain = (folded(each).replace("_", " ") for each in (a, b))
+    meaning = _MEANINGS.get(plain)
+    is_one = meaning is not None and meaning == _MEANINGS.get(its_plain)
+    return is_one or not set(plain.split()).isdisjoint(its_plain.split())
 
 
 def _has_another(ended: Known, other: Known, found: Sequence[Known]) -> bool:

@@ -12,7 +12,7 @@ from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.memorable import Heard, Memorable, dated, is_of_the_past
 from reverie_server.heuristics.requests.fact_requests import split_request
-from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_of_talking_here
+from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import StatedFact
@@ -118,7 +118,7 @@ def _can_stand_alone(sentence: str) -> bool:
     is_long = len(_HAN.findall(sentence)) >= _FEWEST_HAN or len(_WORD.findall(sentence)) >= _FEWEST_WORDS
     is_over = is_of_the_past(sentence) or _ONCE.search(folded(sentence)) is not None
     is_own = not begins_with_pronoun(sentence) and _OF_SOMEBODY.match(folded(sentence).lstrip("¡¿ ")) is None
-    return is_long and is_own and not is_over and not is_of_talking_here(sentence)
+    return is_long and is_own and not is_over
 
 
 def _by_message(

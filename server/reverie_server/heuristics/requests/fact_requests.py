@@ -92,14 +92,17 @@ class Request:
     is_subordinate: bool = False
 
 
-# What was said just before, or some time ago in this talk.
+# It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
 _SAID_BEFORE = re.compile(
-    r"(?<!\w)(?:(?:that|what|one|the(?: \w+){1,3}) (?:that )?i(?:'ve)? just (?:told|said|gave|mentioned)"
-    r"|(?:from|of) (?:just now|a (?:moment|minute|while) ago)"
-    r"|von (?:eben|vorhin|gerade)|(?:eben|vorhin|gerade) (?:gesagt|genannt|erzählt|erwähnt|geschrieben)"
-    r"|(?:lo|la|el|los|las) de (?:antes|recién|hace un (?:rato|momento))"
-    r"|(?:acabo de|recién te) (?:dec\w+|dij\w+|cont\w+|d[ai]\w*|mencion\w+))(?!\w)"
-    r"|[刚剛][才刚剛]?(?:[说說讲講提][的过過]*)?那[个個组組把条條句件串些]|[刚剛][才刚剛]?[说說讲講提][的过過那]"
+    r"(?:(?:and|und|y|oh|so|please|bitte|por favor),? )?"
+    r"(?:(?:that|the(?: \w+){1,3}) (?:that )?i(?:'ve)? just (?:told|gave|mentioned)(?: you)?(?!\w)"
+    r"|das von (?:eben|vorhin)(?!\w)|lo de (?:antes|hace un (?:rato|momento))(?!\w)"
+    r"|我?[刚剛][才刚剛]?[说說讲講提][的过過]*那[个個组組把条條句件串些])"
+)
+_TELLS = re.compile(
+    r"(?<!\w)(?:is|are|was|were|isn't|wasn't|has|had|ist|sind|war|waren|heißt|hat|es|son|era|fue|está"
+    r"|se llama|ya no)(?!\w)"
+    r"|[是叫错錯]|不[对對]|没有|取消|\d"
 )
 
 
@@ -123,8 +126,9 @@ def aligned(text: str) -> str:
 
 
 def points_back(sentence: str) -> bool:
-    """Whether a sentence is about what was said before in the talk."""
-    return _SAID_BEFORE.search(aligned(sentence)) is not None
+    """Whether a sentence is about what its speaker said before in the talk, and tells nothing new of it."""
+    text = aligned(sentence).lstrip()
+    return _SAID_BEFORE.match(text) is not None and _TELLS.search(text) is None
 
 
 def split_request(sentence: str) -> Request:
@@ -169,9 +173,6 @@ def split_request(sentence: str) -> Request:
         return Request("inside" if is_asked else "none", 0, len(sentence))
     rest = text[first:last].strip(" \t.,;:!-–—")
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
-        return Request("before", end, end)
-    if points_back(rest) and not has_number(text, first, last):
-        # "Don't lose the code that I just gave you."
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
     return Request("inside", first, last, is_subordinate)

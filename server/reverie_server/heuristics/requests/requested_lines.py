@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms
+from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms, is_unspaced
 from reverie_server.heuristics.fact_reader import main_clause
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
@@ -35,16 +35,6 @@ _BARE_VALUE = re.compile(
     r"(?:(?:and|und|y) )?(?:(?:the|das|die|der|el|la) )?(?:(?:new|neue|nuev[oa]) )?"
     rf"(?:{'|'.join(sorted(map(re.escape, GENERIC_VALUES), reverse=True))})"
     r"(?:['’]s |,? (?:is|ist|lautet|heißt|es)(?!\w)|:|[是：])"
-)
-# How one came to talk to whom one talks to: nothing of who one is.
-_OF_TALKING_HERE = re.compile(
-    r"(?<!\w)(?:(?:talk|write|speak|chat|turn)\w* to (?:you|it|this thing)|(?:try(?:ing)?|us(?:e|ing)) you"
-    r"|try(?:ing)? this (?:out|thing|app)"
-    r"|(?:put|installed|downloaded|set) (?:you|this)(?: thing| app)? (?:up )?on my|recommended (?:you|this)"
-    r"|dir (?:mal |etwas |was )?(?:zu )?schreib\w*|mit dir (?:mal )?(?:zu )?(?:reden|sprechen|quatschen)"
-    r"|dich (?:mal )?(?:aus(?:zu)?probier\w*|empfohlen|installiert|benutz\w*)"
-    r"|(?:escribir|hablar|probar|usar|instalar)te|hablar contigo|(?:recomend|instal)\w+ (?:esto|esta app))(?!\w)"
-    r"|用你|试试你|試試你|推[荐薦]你|[跟和同找]你[聊说說]"
 )
 
 
@@ -77,8 +67,6 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
         for number, span in enumerate(spans):
             sentence = text[span.start : span.end].strip()
             request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
-            if sentence in by_meaning and is_of_talking_here(sentence):
-                continue
             if by_meaning.get(sentence) and sentence not in meant_by_any:
                 # What it means is told below, wherever it stands.
                 asked_in = message
@@ -86,9 +74,9 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
             if sentence in by_meaning or request.kind == "next":
                 # What is promised behind it is what it asks for.
                 asked_in = message
-            is_of_before = points_back(sentence)
-            if is_of_before and sentence in by_meaning and sentence in meant_by_any:
-                # "Keep the code that I just told you" means another sentence, and not itself.
+            # "The code I just told you, look after it" means the statement that it names, and not itself.
+            named = _pointed_at(sentence, earlier, before) if points_back(sentence) and not is_next_asked else None
+            if named is not None and sentence in by_meaning and sentence in meant_by_any:
                 request = Request("before", 0, len(sentence))
             elif sentence in meant_by_any and request.kind != "inside":
                 request = Request("none", 0, len(sentence))
@@ -98,13 +86,12 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
             if request.kind == "next" or (request.kind == "before" and is_ahead):
                 is_next_asked, asked_in = True, message
             elif request.kind == "before":
-                named = _named(sentence, earlier) if sentence in by_meaning else None
-                last = named or before
+                last = (_named(sentence, earlier) if sentence in by_meaning else None) or before
                 found += [last] if last is not None and last not in found else []
             elif request.kind == "named" or len(sentence) > _MAX_CHARS:
                 continue
-            elif is_of_before and request.kind == "none" and before is not None:
-                promised = message, _named(sentence, earlier) or before
+            elif named is not None and request.kind == "none" and sentence not in meant_by_any:
+                promised = message, named
             elif asks(sentence, None) and sentence not in meant_by_any:
                 # "Could you never put proverbs in my messages?" means itself.
                 continue
@@ -131,6 +118,11 @@ def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _L
     return earlier[-_MAX_EARLIER:][number][0] if most else None
 
 
+def _pointed_at(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]], before: _Line | None) -> _Line | None:
+    """What a sentence that points back is about; without spaces a single character may name it: the last statement."""
+    return _named(sentence, earlier) or (before if is_unspaced(sentence) else None)
+
+
 def begins_with_pronoun(sentence: str) -> bool:
     """Whether a sentence begins with a word that stands for somebody or something named before."""
     return _PRONOUN.match(folded(sentence).lstrip("\"'-–— ,")) is not None
@@ -140,11 +132,6 @@ def _is_of(sentence: str, message: Message, before: _Line) -> bool:
     """Whether a sentence tells a code or a number without what it is of, which the one before may say."""
     is_near = message.seq - before[0].seq <= _NEAR and not says_nothing(before[2])
     return is_near and _BARE_VALUE.match(folded(sentence)) is not None
-
-
-def is_of_talking_here(sentence: str) -> bool:
-    """Whether a sentence tells how somebody came to talk to the one who listens, which is nothing to keep."""
-    return _OF_TALKING_HERE.search(folded(sentence)) is not None
 
 
 def is_request_alone(sentence: str) -> bool:
