@@ -21,12 +21,19 @@ from reverie_server.heuristics.changes.fact_ledger import (
     with_words,
 )
 from reverie_server.heuristics.changes.paired_changes import APART
-from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, GENERIC_VALUES, is_longer_name, says_same
+from reverie_server.heuristics.fact_grammar.terms import (
+    GENERIC_EVENTS,
+    GENERIC_VALUES,
+    content_terms,
+    is_longer_name,
+    says_same,
+)
 
 # Events with no more than a general name are the same only within this time.
 _SAME_EVENT = timedelta(days=21)
 # Of an event with a longer name, a shorter one says what moved within this time.
 _SAME_NAMED_EVENT = timedelta(days=60)
+_OF_VALUES = content_terms(" ".join(sorted(GENERIC_VALUES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,8 @@ def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
     if not is_event and new.fact.predicate != "is":
         return
     name = new.subject if is_event else new.predicate
+    # "The Wi-Fi password" is "the password of the Wi-Fi in the flat", however its words stand.
+    is_value = not is_event and not _OF_VALUES.isdisjoint(new.subject_terms)
     found = [
         old
         for old in ledger.with_terms(new.subject_terms)
@@ -124,7 +133,7 @@ def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
         and (not is_event or new.fact.at - old.fact.at <= _SAME_NAMED_EVENT)
         and (
             is_longer_name(old.subject if is_event else old.predicate, name)
-            or (not is_event and new.subject_terms < old.subject_terms)
+            or (is_value and new.subject_terms < old.subject_terms)
         )
     ]
     if len(found) != 1 or says_same(found[0].object_terms, new.object_terms):
