@@ -18,12 +18,7 @@ from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.requests.fact_requests import points_back
-from reverie_server.heuristics.requests.requested_lines import (
-    begins_with_pronoun,
-    is_request_alone,
-    requests_of,
-)
+from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
@@ -255,9 +250,7 @@ class _Reading:
 
     def is_rule(self, statement: UserStatement) -> bool:
         """Whether a sentence of which no fact is read asks to be kept, or is in a language that is not read."""
-        if is_request_alone(statement.sentence) or points_back(statement.sentence):
-            return False
-        if begins_with_pronoun(statement.text):
+        if is_request_alone(statement.sentence) or begins_with_pronoun(statement.text):
             return False
         if _INCOMPLETE.match(folded(statement.text)):
             return False
