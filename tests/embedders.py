@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.deterministic import HashingEmbedder
-from reverie_indexer.embed.protocol import Embedding, Role
+from reverie_indexer.embed.protocol import Embedder, Embedding, Role
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
 from reverie_indexer.model_slot import ModelSlot
+from reverie_server.app.wiring import assemble
+from reverie_server.runtime import Runtime
+from reverie_server.settings.server import Settings
 
 
 @dataclass
@@ -67,3 +70,14 @@ async def filled_slot(database: Database, embedder: MoodyEmbedder, *, check_acti
     await slot.fill(database)
     assert slot.ready is not None, slot.error
     return slot
+
+
+async def runtime_with(database: Database, embedder: Embedder) -> Runtime:
+    """The system over a database with an embedding model that is ready."""
+
+    async def load() -> Embedder:
+        return embedder
+
+    slot = ModelSlot(load)
+    await slot.fill(database)
+    return assemble(Settings(embedder="local"), database, slot)

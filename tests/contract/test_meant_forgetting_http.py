@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from tests.contract.test_said_forgetting_http import ME, said_and_answered
+from tests.embedders import runtime_with
 from tests.rows import leftovers
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import LocalEmbedder, load_local
-from reverie_indexer.model_slot import ModelSlot
-from reverie_server.app.wiring import assemble
+from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
-from reverie_server.settings.server import Settings
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,7 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> LocalEmbedder:
 
 @pytest.fixture
 async def runtime(database: Database, embedder: LocalEmbedder) -> Runtime:
-    async def load() -> LocalEmbedder:
-        return embedder
-
-    slot = ModelSlot(load)
-    await slot.fill(database)
-    return assemble(Settings(embedder="local"), database, slot)
+    return await runtime_with(database, embedder)
 
 
 NATURAL = [
@@ -124,6 +119,99 @@ async def test_what_a_request_says_behind_a_colon_is_all_that_it_means(
         assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
     assert leftovers(conninfo, "biopsy") == []
     assert "messages" in leftovers(conninfo, "quince")
+
+
+OF_ANOTHER_DAY = [
+    (
+        ("Between us, I found a bottle of quince in my manager's desk drawer last week.", "That is a worry."),
+        ("My sister's birthday is on 3 May, and I need a recipe for lentil soup.", "Here is one with cumin."),
+        (
+            "The leaving do is on Tuesday with green tea. Oh, and the thing I told you about my manager's drinking, "
+            "please get rid of it.",
+            "Gone.",
+        ),
+    ),
+    (
+        ("Am Freitag hat die Frauenärztin bei mir ein quinceMyom gefunden.", "Das ist fast immer gutartig."),
+        ("Meine Schwester hat am 3. Mai Geburtstag, und ich brauche ein Rezept für Linsensuppe.", "Hier ist eins."),
+        (
+            "Am 7. April kommt der Elektriker auf einen grünen Tee. Noch eine Bitte: was ich dir neulich von der "
+            "Untersuchung bei der Gynäkologin geschrieben hab, soll nirgends mehr stehen.",
+            "Steht nirgends mehr.",
+        ),
+    ),
+    (
+        ("En Navidad mi cuñado me prestó quince mil euros y no le he devuelto nada.", "Puedes ir poco a poco."),
+        ("Mi hermana cumple años el 3 de mayo y necesito una receta de lentejas.", "Aquí tienes una."),
+        ("El martes traigo té verde. Otra cosa: lo del préstamo de mi cuñado, bórralo por favor.", "Borrado."),
+    ),
+    (
+        ("我借了quince万给表哥，许衡还不知道。", "最好写个借条。"),
+        ("我姐姐5月3日过生日，帮我找个小扁豆汤的做法。", "好的，这里有一个。"),
+        ("周二带绿茶去聚会。还有，前阵子跟你提过表哥找我拿钱的事，你把它抹掉吧，我不想留着。", "好，抹掉了。"),
+    ),
+]
+
+
+@pytest.mark.parametrize("talk", OF_ANOTHER_DAY)
+async def test_what_was_told_on_another_day_is_forgotten_and_not_what_was_said_last(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, runtime: Runtime, talk: tuple[tuple[str, str], ...]
+) -> None:
+    for number, (text, answer) in enumerate(talk):
+        at = datetime(2026, 3, 1 + 5 * number, tzinfo=UTC)
+        messages = [
+            {"role": "user", "content": text, "at": at.isoformat()},
+            {"role": "assistant", "content": answer, "at": (at + timedelta(minutes=1)).isoformat()},
+        ]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url(f"sessions/web:{number}/messages"), json=body)).status_code in (200, 201)
+        await drain(runtime)
+    assert leftovers(conninfo, "quince") == []
+    assert "messages" in leftovers(
+        conninfo, {"E": "té verde", "我": "绿茶", "A": "grünen Tee"}.get(talk[0][0][0], "tea")
+    )
+    assert "messages" in leftovers(
+        conninfo, {"E": "lentejas", "我": "扁豆", "A": "Linsen"}.get(talk[0][0][0], "lentil")
+    )
+
+
+async def test_a_request_for_what_was_never_told_takes_nothing_and_waits_for_a_person(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    for text in (
+        "My locker opens with quince77. I like green tea.",
+        "The thing I told you the other day about my sister's divorce, please don't hang on to that.",
+    ):
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "OK."}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert "messages" in leftovers(conninfo, "quince77")
+    assert "messages" in leftovers(conninfo, "divorce")
+    assert len((await wren.get("unmet-requests", owner_key=ME)).json()["requests"]) == 1
+
+
+async def test_in_a_memory_that_is_one_for_all_a_request_means_what_its_owner_said(
+    client: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await client.put("/agents/wren", json={"settings": {"memory_isolation": False}})
+
+    async def say(owner: str, day: int, text: str) -> list[str]:
+        at = datetime(2026, 3, day, tzinfo=UTC).isoformat()
+        messages = [{"role": "user", "content": text, "at": at}, {"role": "assistant", "content": "OK.", "at": at}]
+        body = {"owner_key": owner, "messages": messages}
+        answer = await client.post(f"/agents/wren/sessions/{owner}-{day}/messages", json=body)
+        assert answer.status_code in (200, 201), answer.text
+        await drain(runtime)
+        return list(answer.json()["forgotten"])
+
+    await say("user:2", 1, "I found a bottle of vodka in my manager's desk drawer last week.")
+    asked = "Lunch is at one. Oh, and the thing I told you about my manager's drinking, please get rid of it."
+    assert await say("user:1", 6, asked) == []
+    kept = await client.get("/agents/wren/sessions/user:2-1/messages", params={"owner_key": "user:2"})
+    assert "vodka" in kept.json()["messages"][0]["content"]
+    assert len(await say("user:2", 7, asked)) == 1
+    kept = await client.get("/agents/wren/sessions/user:2-1/messages", params={"owner_key": "user:2"})
+    assert "vodka" not in kept.text
 
 
 AHEAD = [

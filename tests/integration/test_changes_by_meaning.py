@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.embedders import runtime_with
 from tests.facts import read_facts, rows
 from tests.integration.test_superseded import find
 from tests.talks import ADA, Talk
@@ -13,15 +14,12 @@ from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.index.slices import own_slices
-from reverie_indexer.model_slot import ModelSlot
-from reverie_server.app.wiring import assemble
 from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.jobs.model import Work
 from reverie_server.runtime import Runtime
 from reverie_server.search.superseded import superseded_sentences
 from reverie_server.sessions.model import NewMessage
-from reverie_server.settings.server import Settings
 
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
 
@@ -33,12 +31,7 @@ def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture
 async def reader(database: Database, embedder: LocalEmbedder) -> Runtime:
-    async def load() -> LocalEmbedder:
-        return embedder
-
-    slot = ModelSlot(load)
-    await slot.fill(database)
-    return assemble(Settings(embedder="local"), database, slot)
+    return await runtime_with(database, embedder)
 
 
 async def talk_of(runtime: Runtime, *texts: str) -> Talk:
@@ -151,7 +144,7 @@ async def test_what_was_said_long_ago_and_is_imported_now_is_known_to_be_over(
     old, new = PAIRS[0]
     talk = await talk_of(reader, "Greta plays chess with me.", new, "It has rained all week.")
     imported = Talk(reader, "web:old")
-    await imported.add([NewMessage("user", f"{old} My violin is from Cremona.", at=MARCH - timedelta(days=700))])
+    await imported.add([NewMessage("user", f"{old} I was born in Cremona.", at=MARCH - timedelta(days=700))])
     await read_facts(imported)
     facts = await rows(talk)
     assert states(facts).get(old) == "superseded"

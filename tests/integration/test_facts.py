@@ -171,6 +171,13 @@ async def test_what_a_line_states_alone_is_of_the_message_that_it_repeats_and_ou
     await read_facts(talk)
     assert "5512" not in str(await rows(talk))
     assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
+    # Of what is left of a message it stays, too; of what is not, it goes.
+    await runtime.forgetting.forget(grant, place, Target(text="Great, that'll be expensive."), dry_run=False)
+    await read_facts(talk)
+    assert fact["fact_id"] in {row["fact_id"] for row in await rows(talk)}
+    await runtime.forgetting.forget(grant, place, Target(text=paid), dry_run=False)
+    await read_facts(talk)
+    assert fact["fact_id"] not in {row["fact_id"] for row in await rows(talk)}
 
 
 async def test_a_line_with_who_somebody_is_ends_with_what_is_said_of_them(runtime: Runtime) -> None:

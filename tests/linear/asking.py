@@ -50,11 +50,12 @@ def _before(text: str) -> heard.HeardBefore:
 
 
 def _vectors(text: str) -> features.Vectors:
-    return features.Vectors(_E5, _NOTHING, _NOTHING, {text: _NOTHING})
+    return features.Vectors(_E5, _NOTHING, _NOTHING, _NOTHING, {text: _NOTHING})
 
 
 def _features(text: str, vectors: features.Vectors) -> object:
-    return features.features(_asking(text), _heard(text), "english", vectors, _NOTHING)
+    likeness = targets.models()["forget"][_E5].matching
+    return features.features(_asking(text), _heard(text), "english", vectors, _NOTHING, likeness)
 
 
 def _requested(text: str) -> object:
@@ -69,6 +70,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
     "reverie_server.heuristics.requests.confidences.is_of_another_day": confidences.is_of_another_day,
+    "reverie_server.heuristics.requests.confidences.is_told_then": confidences.is_told_then,
+    "reverie_server.heuristics.requests.confidences.is_told_just_now": confidences.is_told_just_now,
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
@@ -89,6 +92,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.search.asked.targets.log_odds": lambda text: targets.log_odds(
         _asking(text), _heard(text), "english", None
     ),
+    "reverie_server.search.asked.targets.nearest_first": lambda text: targets.nearest_first([text], _vectors(text)),
+    "reverie_server.search.asked.features.named_by": lambda text: features.named_by(text, "english", "forget"),
+    "reverie_server.heuristics.requests.forget_requests.names_told": forget_requests.names_told,
     "reverie_server.search.asked.heard.heard_of": _heard,
     "reverie_server.search.asked.heard.heard_before": _before,
     "reverie_server.search.asked.heard.heard_at": lambda text: heard.heard_at(
@@ -123,6 +129,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.request_model.by_meaning": lambda text: request_model.by_meaning(
         "forget", text, _NOTHING, _E5
     ),
+    "reverie_server.heuristics.requests.requested_lines.ended": requested_lines.ended,
     "reverie_server.heuristics.requests.requested_lines.requests_of": _requested,
     "reverie_server.heuristics.requests.requested_lines.begins_with_pronoun": requested_lines.begins_with_pronoun,
     "reverie_server.heuristics.requests.fact_requests.points_back": fact_requests.points_back,
@@ -135,6 +142,8 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
     "reverie_server.search.asked.targets.knows": "a model's name",
     "reverie_server.search.asked.targets.among": "numbers",
+    "reverie_server.search.asked.matching.Matching.scores": "numbers",
+    "reverie_server.search.asked.matching.read_matching": "our own file",
     "reverie_server.search.asked.trees.Trees.log_odds": "numbers",
     "reverie_server.search.asked.trees.read_trees": "our own file",
     "reverie_server.search.asked.trees.read_floats": "our own file",

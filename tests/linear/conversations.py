@@ -22,6 +22,7 @@ from reverie_server.extraction.superseded import (
     known_lines,
     outdated_lines,
     partly_outdated_lines,
+    rest_of,
     supersede,
     without_lines,
 )
@@ -246,6 +247,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.extraction.superseded.outdated_lines": lambda text: outdated_lines(
         text, frozenset(), {span.key: Superseded(1, None, None) for span in keyed_sentences(text[:2000])}
     ),
+    "reverie_server.extraction.superseded.rest_of": lambda text: rest_of(f"- {text}, it is 4471", text),
     "reverie_server.extraction.superseded.partly_outdated_lines": lambda text: partly_outdated_lines(
         text, frozenset(), {span.key: Superseded(1, None, None) for span in keyed_sentences(text[:2000])}
     ),
@@ -293,7 +295,7 @@ _READING = (
 
 EXEMPT: Mapping[str, str] = {
     **{f"reverie_server.graph.{name}": "measured by Phrases:sentence" for name in _READING},
-    "reverie_server.extraction.propose.Basis.source": "numbers of messages, one pass",
+    "reverie_server.extraction.basis.Basis.source": "numbers of messages, one pass",
     "reverie_server.graph.paths.in_order": "numbers of entities, sorted",
     "reverie_server.graph.paths.needed": "ways of at most a few steps, each by way_to",
     "reverie_server.graph.vocabulary.unique_end": "takes names of the vocabulary",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,7 @@ from reverie_server.heuristics import echoes, fact_labels, fact_reader, fact_sen
 from reverie_server.heuristics.changes import (
     change_pairs,
     change_sentences,
+    changed_facts,
     fact_ledger,
     paired_changes,
     superseding,
@@ -29,6 +31,7 @@ from reverie_server.heuristics.changes import (
 from reverie_server.heuristics.corrections import correction_cues, corrections, restated, taken_back
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
+    carried,
     clauses,
     fragments,
     han,
@@ -37,6 +40,7 @@ from reverie_server.heuristics.fact_grammar import (
     people,
     spoken,
     statement,
+    subjects,
     terms,
     typed,
 )
@@ -52,6 +56,12 @@ from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 ENGLISH = all_phrases()["english"]
+CODE = subjects.Subject("thing", "code", 8, "the code")
+
+
+def _of_languages(text: str) -> list[statement.Statement]:
+    plain = statement.Statement.plain(text)
+    return [replace(plain, phrases=phrases) for phrases in all_phrases().values()]
 
 
 def _read(text: str) -> list[StatedFact]:
@@ -82,10 +92,10 @@ def _judged(text: str) -> object:
 
 
 def _replace(text: str) -> object:
-    limits = change_sentences.SimilarityLimits(0.4, 0.4, 0.5, 0.1, 0.4, frozenset({"english"}))
+    limits = changed_facts.SimilarityLimits(0.4, 0.4, 0.5, 0.1, 0.4, frozenset({"english"}))
     facts = [_fact(text[at : at + 80]) for at in range(0, min(len(text), 12_000), 40)]
     similarities = [0.9 - 0.001 * n for n in range(len(facts))]
-    return change_sentences.replacing_fact(_change(text), facts, similarities, limits)
+    return changed_facts.replacing_fact(_change(text), facts, similarities, limits)
 
 
 def _resolve(text: str) -> object:
@@ -292,23 +302,24 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
-    "reverie_server.heuristics.changes.change_sentences.says_it_is_over": lambda text: change_sentences.says_it_is_over(
+    "reverie_server.heuristics.changes.change_sentences.stated_part": change_sentences.stated_part,
+    "reverie_server.heuristics.changes.changed_facts.says_it_is_over": lambda text: changed_facts.says_it_is_over(
         _change(text)
     ),
-    "reverie_server.heuristics.changes.change_sentences.has_kind": lambda text: change_sentences.has_kind(_fact(text)),
+    "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),
-    "reverie_server.heuristics.changes.change_sentences.has_to_do_with": lambda text: change_sentences.has_to_do_with(
+    "reverie_server.heuristics.changes.changed_facts.has_to_do_with": lambda text: changed_facts.has_to_do_with(
         _change(text), text
     ),
-    "reverie_server.heuristics.changes.change_sentences.is_about": lambda text: change_sentences.is_about(
+    "reverie_server.heuristics.changes.changed_facts.is_about": lambda text: changed_facts.is_about(
         _change(text), _fact(text)
     ),
-    "reverie_server.heuristics.changes.change_sentences.has_value": lambda text: change_sentences.has_value(
+    "reverie_server.heuristics.changes.changed_facts.has_value": lambda text: changed_facts.has_value(
         _change(text), _fact(text)
     ),
-    "reverie_server.heuristics.changes.change_sentences.names_subject": lambda text: change_sentences.names_subject(
+    "reverie_server.heuristics.changes.changed_facts.names_subject": lambda text: changed_facts.names_subject(
         _change(text), text
     ),
     "reverie_server.heuristics.changes.change_pairs.units_of": change_pairs.units_of,
@@ -325,10 +336,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.stated_values": lambda text: change_sentences.stated_values(
         f"{text} 5", all_cues()["english"]
     ),
-    "reverie_server.heuristics.changes.change_sentences.has_other_value": lambda text: change_sentences.has_other_value(
+    "reverie_server.heuristics.changes.changed_facts.has_other_value": lambda text: changed_facts.has_other_value(
         _change(text), _fact(f"{text[:70]} 5")
     ),
-    "reverie_server.heuristics.changes.change_sentences.replacement": lambda text: change_sentences.replacement(
+    "reverie_server.heuristics.changes.changed_facts.replacement": lambda text: changed_facts.replacement(
         _change(text), _fact(text)
     ),
     "reverie_server.heuristics.changes.values.values_of": lambda text: values.values_of(text, "english"),
@@ -341,7 +352,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.values.subject_of_both": lambda text: values.subject_of_both(
         text, values.values_of(text, "english").words
     ),
-    "reverie_server.heuristics.changes.change_sentences.replacing_fact": _replace,
+    "reverie_server.heuristics.changes.changed_facts.replacing_fact": _replace,
     "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(
         "user", "works_as", text[:256], text, ended=[text[256:512]]
     ),
@@ -354,6 +365,16 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_reader.read_facts:of many": _read_lines,
     "reverie_server.heuristics.fact_reader.main_clause": fact_reader.main_clause,
     "reverie_server.heuristics.fact_grammar.clauses.clauses_of": lambda text: clauses.clauses_of(text[:500], ENGLISH),
+    "reverie_server.heuristics.fact_grammar.carried.with_pet": lambda text: [
+        carried.with_pet(each, statement.Talk(pet="dog")) for each in _of_languages(text)
+    ],
+    "reverie_server.heuristics.fact_grammar.carried.carry": lambda text: [
+        carried.carry(each, [], statement.Talk()) for each in _of_languages(text)
+    ],
+    "reverie_server.heuristics.fact_grammar.carried.owner_before": lambda text: [
+        carried.owner_before(text, None, statement.Talk(), phrases) for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.carried.with_owner": lambda text: carried.with_owner(CODE, text, ENGLISH),
     "reverie_server.heuristics.fact_grammar.spoken.reworded": lambda text: [
         spoken.reworded(text, phrases) for phrases in all_phrases().values()
     ],
@@ -443,9 +464,12 @@ EXEMPT: Mapping[str, str] = {
     },
     "reverie_server.heuristics.fact_grammar.people.People.is_of_work": "looks a name up",
     "reverie_server.heuristics.fact_grammar.predicates.fact_behind": "a step of `facts_of_sentence`",
+    "reverie_server.heuristics.fact_grammar.naming.role_before": "compiles a pattern for the name of a fact",
+    "reverie_server.heuristics.fact_grammar.naming.who_is_named": "the last two words of a line of bounded length",
     "reverie_server.heuristics.fact_grammar.predicates.named_in": "takes what a pattern has found",
     "reverie_server.heuristics.changes.paired_changes.can_change": "looks for a role in the name of a predicate",
     "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
+    "reverie_server.heuristics.changes.paired_changes.is_own_value": "looks at the subject and the predicate of a fact",
     "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",

@@ -18,7 +18,7 @@ from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.sessions.model import Message
-from reverie_server.text import keyed_texts, questions, redact, statement_spans
+from reverie_server.text import keyed_texts, questions, redact, sentence_ends, statement_spans
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
 from reverie_server.text import remove_spans as removal
@@ -103,9 +103,12 @@ TABLE: Mapping[str, Reading] = {
         ["absent"], [Message(1, "user", text, NOW, 1), Message(2, "assistant", text, NOW, 1)]
     ),
     "reverie_server.forgetting.echoes.echoes": lambda text: echoes.echoes(
-        ["Ada likes tea."], [Message(1, "assistant", text, NOW, 1)], "english"
+        ["Ada likes tea."], [(text, text)], "english"
     ),
     "reverie_server.text.statement_spans.statement_spans": statement_spans.statement_spans,
+    "reverie_server.text.sentence_ends.is_within_sentence": lambda text: sentence_ends.is_within_sentence(
+        text[-12:], "a"
+    ),
     "reverie_server.text.statement_spans.statements": statement_spans.statements,
     "reverie_server.text.statement_spans.without_stumps": lambda text: statement_spans.without_stumps(
         text, [(at, at + 1) for at in range(0, len(text), 7)]

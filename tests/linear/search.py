@@ -108,6 +108,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.section.select": _select,
     "reverie_server.inject.section.one_line_text": lambda text: section.one_line_text(text, DAY),
     "reverie_server.inject.section.notice_of": section.notice_of,
+    "reverie_server.inject.section.line_of": lambda text: section.line_of(DAY, NOTE, text),
     "reverie_server.inject.query_expansion.shortened": query_expansion.shortened,
     "reverie_server.inject.query_expansion.salient_sentences": query_expansion.salient_sentences,
     "reverie_server.inject.query_expansion.with_recent_messages": lambda text: query_expansion.with_recent_messages(
@@ -202,6 +203,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.superseded_text.until_text": "a date",
     "reverie_server.search.log_lines.log_rows": "the results of a search, by copies.log_parts_of",
     "reverie_server.inject.section.fit": "measured with select, whose entries it takes",
+    "reverie_server.inject.section.fit_lines": "measured with fit",
     "reverie_server.inject.section.section": "measured with select, whose entries it takes",
     "reverie_server.text.tokens.load_tokenizer": "reads a file of the operator's",
     "reverie_server.browse.expand.surroundings": "at most six lengths",

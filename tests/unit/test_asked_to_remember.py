@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +10,10 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from reverie_indexer.errors import TextTooCostly
+from reverie_indexer.errors import EmbedderUnavailable, TextTooCostly
 from reverie_server.extraction import asked as module
 from reverie_server.extraction.asked import asked_to_remember
+from reverie_server.search.asked.near_statements import NearStatement
 from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -26,6 +28,10 @@ def page(*texts: str) -> list[Message]:
     ]
 
 
+async def nothing_near(_: Sequence[str]) -> Sequence[NearStatement]:
+    return []
+
+
 async def test_the_same_words_ask_for_two_things() -> None:
     talk = page(
         "The gate code of the allotment is 4471.",
@@ -35,8 +41,11 @@ async def test_the_same_words_ask_for_two_things() -> None:
         REQUEST,
         "Will do.",
     )
-    found = await asked_to_remember(NO_MODEL, talk, "english")
-    assert set(found[REQUEST]) == {"The gate code of the allotment is 4471.", "My locker at the pool is number 88."}
+    found = await asked_to_remember(NO_MODEL, talk, "english", nothing_near)
+    assert set(found.meant[REQUEST]) == {
+        "The gate code of the allotment is 4471.",
+        "My locker at the pool is number 88.",
+    }
 
 
 async def test_a_conversation_that_takes_too_long_is_extracted_without(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,11 +53,29 @@ async def test_a_conversation_that_takes_too_long_is_extracted_without(monkeypat
         raise TextTooCostly("it takes too long")
 
     monkeypatch.setattr(module, "isolated", too_costly)
-    assert await asked_to_remember(NO_MODEL, page("The gate code is 4471.", REQUEST), "english") == {}
+    found = await asked_to_remember(NO_MODEL, page("The gate code is 4471.", REQUEST), "english", nothing_near)
+    assert not found.meant
 
 
 async def test_what_is_asked_for_from_now_on_means_itself() -> None:
     request = "Could you please always give me the measurements in inches as well, keep them in your head?"
-    assert await asked_to_remember(
-        NO_MODEL, page("My brain was trained on metric.", request, "Will do."), "english"
-    ) == {request: [request]}
+    talk = page("My brain was trained on metric.", request, "Will do.")
+    assert (await asked_to_remember(NO_MODEL, talk, "english", nothing_near)).meant == {request: [request]}
+
+
+async def test_what_was_said_elsewhere_is_left_out_where_it_cannot_be_searched() -> None:
+    async def broken(_: Sequence[str]) -> Sequence[NearStatement]:
+        raise EmbedderUnavailable("the model is away")
+
+    talk = page("The gate code of the allotment is 4471.", REQUEST, "Will do.")
+    found = await asked_to_remember(NO_MODEL, talk, "english", broken)
+    assert found.meant == {REQUEST: ["The gate code of the allotment is 4471."]}
+    assert not found.stated_at
+
+
+async def test_what_asked_for_something_on_another_day_is_not_what_is_meant() -> None:
+    async def near(_: Sequence[str]) -> Sequence[NearStatement]:
+        return [NearStatement("The tank's size, hang on to that for me for good, will you.", AT)]
+
+    found = await asked_to_remember(NO_MODEL, page("We had soup.", REQUEST, "Will do."), "english", near)
+    assert not found.stated_at

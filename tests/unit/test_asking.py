@@ -78,6 +78,12 @@ def test_questions_about_what_is(message: str) -> None:
         "¿En qué ciudad vivíamos antes?",
         "我现在住哪儿？",
         "我们打算什么时候领证？",
+        "Do I smoke?",
+        "Am I still going to Portugal at Easter?",
+        "Esse ich Fleisch?",
+        "My Wi-Fi password for the flat in York?",
+        'My "secret" code?',
+        "¿Fumo?",
     ],
 )
 def test_questions_about_ones_own_life(message: str) -> None:
@@ -100,6 +106,15 @@ def test_questions_about_ones_own_life(message: str) -> None:
         "Mi vecina Gloria busca un dentista, ¿cómo se elige uno?",
         "我应该怎么学做饭？",
         "你能告诉我蒙古的首都是哪里吗？",
+        "Do I need a visa for Japan?",
+        "Am I supposed to tip in Japan?",
+        'Cómo se dice "me he perdido" en húngaro',
+        "Do we have free will?",
+        "Do I tip in Japan?",
+        "Gebe ich in Japan Trinkgeld?",
+        "Weil ich neu bin, kannst du Python erklären?",
+        "Kann ich Reis einfrieren?",
+        "¿Tengo que lavar el arroz?",
         "",
     ],
 )

@@ -27,16 +27,12 @@ from reverie_server.heuristics.changes.change_pairs import (
     units_of,
     word_features,
 )
-from reverie_server.heuristics.changes.change_sentences import (
-    ChangeSentence,
-    OpenFact,
-    change_sentences,
-    has_to_do_with,
-    has_value,
-)
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
+from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     can_be_otherwise,
+    is_own_value,
     nearness_of,
     pair_log_odds,
 )
@@ -188,10 +184,54 @@ def test_a_sentence_that_tells_of_an_end_reads_otherwise_than_one_that_tells_of_
         ("I train at the pool these days.", fact("schwiegermutter", "Meine Schwiegermutter ist Hilde."), False),
         ("I train at the pool these days.", fact("lives_in", "Fay lives in Bristol.", subject="Fay"), False),
         ("Fay rang from her new place in Cork.", fact("lives_in", "Fay lives in Bristol.", subject="Fay"), True),
+        (
+            "That is none of my business, really.",
+            fact("opens_with", "The bike lock opens with 2714.", subject="bike lock"),
+            False,
+        ),
+        (
+            "The bike lock has 6049 these days.",
+            fact("opens_with", "The bike lock opens with 2714.", subject="bike lock"),
+            True,
+        ),
+        ("The spare key is with number 19.", fact("staff number", "60417"), False),
+        ("My new staff number is 60999.", fact("staff number", "60417"), True),
+        ("My car is fourteen years old now.", fact("age", "I'm 36 years old."), False),
+        (
+            "My blood test came back, the doctor says my iron is on the floor.",
+            fact("is", "I come out in hives from penicillin."),
+            False,
+        ),
+        ("Turns out I can take penicillin now.", fact("is", "I come out in hives from penicillin."), True),
+        ("The allergy was a mistake of the lab's.", fact("is", "I come out in hives from penicillin."), True),
+        ("sold the Transit for scrap, four hundred quid.", fact("drives", "Transit"), True),
+        ("The van broke down again this morning.", fact("drives", "Transit"), False),
+        (
+            "Now the fun costs 910 euros, but we split the rent.",
+            fact("is", "The rent is 780 euros warm.", subject="rent"),
+            True,
+        ),
+        ("I sold the roof rack of the Transit.", fact("drives", "Transit"), False),
+        ("I no longer take the Transit to work on Fridays.", fact("drives", "Transit"), False),
+        ("Anna's rent is now 500 euros.", fact("is", "The rent is 780 euros.", subject="rent"), False),
+        ("The rent for the van was 90 euros.", fact("is", "The rent is 780 euros.", subject="rent"), False),
+        (
+            "Now the gym costs 31 euros a month.",
+            fact("is", "The rent is 780 euros warm.", subject="rent"),
+            False,
+        ),
+        ("It is 7 October now, at ten to nine.", fact("is", "Joel's birthday is 13 October.", subject="Joel"), False),
+        ("若楠上周搬去杭州了。", fact("is", "若楠的预产期是6月10日。", subject="若楠"), False),
     ],
 )
 def test_what_can_be_otherwise(told: str, known: OpenFact, can_be: bool) -> None:
     assert can_be_otherwise(statement(told), known) == can_be
+
+
+def test_a_number_of_ones_own_is_one() -> None:
+    assert is_own_value(fact("staff number", "60417"))
+    assert not is_own_value(fact("code", "4471", subject="gate"))
+    assert not is_own_value(fact("lives_in", "Leeds"))
 
 
 def test_within_a_conversation_nothing_is_otherwise() -> None:

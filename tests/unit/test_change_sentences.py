@@ -6,14 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie_server.heuristics.changes.change_sentences import (
-    ChangeSentence,
-    OpenFact,
-    SimilarityLimits,
-    change_sentences,
-    has_value,
-    replacing_fact,
-)
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
+from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacing_fact
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from reverie_server.extraction.propose import Basis, FileSnapshot, from_answer, heuristic_proposal
+from reverie_server.extraction.basis import Basis, FileSnapshot
+from reverie_server.extraction.propose import from_answer, heuristic_proposal
 from reverie_server.extraction.text import (
     ExtractionRules,
     SavedLines,

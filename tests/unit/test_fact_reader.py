@@ -135,6 +135,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("chinese", "我是老王，五十六了。", ("user", "age", "五十六")),
         ("chinese", "我媳妇儿姓赵，在医院当护士。", ("user's wife", "works_as", "护士")),
         ("chinese", "我在西二旗上班，写代码的。", ("user", "works_as", "程序员")),
+        ("chinese", "我在成都做药剂师。", ("user", "works_in", "成都")),
+        ("chinese", "我在康宁大药房做药剂师。", ("user", "works_at", "康宁大药房")),
+        ("chinese", "我妹妹在深圳当老师。", ("user's sister", "works_in", "深圳")),
+        ("chinese", "我在永辉超市当收银员。", ("user", "works_at", "永辉超市")),
         ("chinese", "我老家是山东菏泽的。", ("user", "from", "山东菏泽")),
         ("chinese", "咱家养了条土狗，叫黑子。", ("user", "dog", "黑子")),
         ("chinese", "最近换到望京上班了。", ("user", "works_at", "望京")),
@@ -153,6 +157,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("german", "Wir haben eine WG in Kumpfmühl, dritter Stock.", ("user", "lives_in", "Kumpfmühl")),
         ("german", "Ab heute ist unser Zuhause in Stadtamhof.", ("user", "lives_in", "Stadtamhof")),
         ("english", "Gareth Pryce is the name.", ("user", "name", "Gareth Pryce")),
+        ("english", "Callum Durie's the name.", ("user", "name", "Callum Durie")),
+        ("german", "ich bin Anke Brück 41 und leite die Küche in Rostock.", ("user", "name", "Anke Brück")),
+        ("chinese", "hi 第一次用～我叫林可依，29，坐标厦门", ("user", "name", "林可依")),
+        ("chinese", "我家那位叫阿哲，在机场做地勤，三班倒", ("阿哲", "works_at", "机场")),
         ("english", "I'm only 54.", ("user", "age", "54")),
         ("spanish", "En Las Fuentes vivo desde hace año y medio.", ("user", "lives_in", "Fuentes")),
         ("german", "Meine beste Freundin Tessa wohnt in Ulm.", ("user", "friend", "Tessa")),
@@ -419,3 +427,39 @@ def test_how_old_one_is_says_no_name(text: str) -> None:
 def test_a_name_in_place_of_a_pronoun_reads_like_no_possessive(said: str, text: str) -> None:
     found = read_facts([Utterance(f"My sister Ada rang. {said}", START)], "english")
     assert text in [fact.text for fact in found if fact.subject == "Ada"]
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "subject"),
+    [
+        ("My mum called. The code is 4471.", "english", "code"),
+        ("The weather is nice. The code is 4471.", "english", "code"),
+        ("Ich habe die ganze Nacht wach gelegen. Der Code ist 4471.", "german", "Code"),
+        ("Tengo el día libre. La clave es 4471.", "spanish", "clave"),
+        ("我有点累。密码是4471。", "chinese", "密码"),
+        ("The gate's round the back. The code is 4471.", "english", "code of gate"),
+    ],
+)
+def test_a_code_is_of_nothing_that_has_none(said: str, language: str, subject: str) -> None:
+    [fact] = read_facts([Utterance(said, datetime(2026, 1, 1, tzinfo=UTC))], language)
+    assert fact.subject == subject
+
+
+def test_a_code_is_of_nothing_of_another_message() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    facts = read_facts([Utterance("We rented a shed.", at), Utterance("The code is 4471.", at)])
+    assert [fact.subject for fact in facts if fact.object == "4471"] == ["code"]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("german", "Ich bin Mitte 30, wohne in Köln."),
+        ("german", "Ich bin Ende 40 und wohne allein."),
+        ("german", "ich bin Gleis 12, wo bist du"),
+        ("english", "We got a puppy yesterday. The name's Rex."),
+        ("english", "Zanzibar's the name, the restaurant in Leeds."),
+    ],
+)
+def test_what_is_no_name_of_the_user(language: str, said: str) -> None:
+    assert ("user", "name") not in {(subject, predicate) for subject, predicate, _ in triples(said, language=language)}

@@ -51,6 +51,8 @@ def test_a_copy_has_the_key_of_the_sentence(copy: str) -> None:
         ("Und Svenja fängt am 1. Mai an.", "Svenja fängt am 1. Mai an."),
         ("Pero bueno, vivo en Gijón desde junio.", "Vivo en Gijón desde junio."),
         ("Oh, by the way, I live in Leeds.", "I live in Leeds."),
+        ("Y en urgencias casi me lían.", "En urgencias casi me lían."),
+        ("Y Inés se va a Berlín en mayo.", "Inés se va a Berlín en mayo."),
     ],
 )
 def test_words_that_lead_on_are_none_of_the_sentence(copy: str, said: str) -> None:
@@ -174,3 +176,7 @@ def test_the_lines_of_a_long_text_are_read_as_the_whole(pieces: list[str]) -> No
     text = f"{'I live in Oslo. ' * 140}\n{''.join(pieces)}"
     # With a name nothing is remembered of a line.
     assert keyed_sentences(text) == keyed_sentences(text, names=["Nobody"])
+
+
+def test_a_name_leads_on_to_nothing() -> None:
+    assert sentence_key("So Young called me today.") != sentence_key("Young called me today.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.requests.forget_requests import forget_requests
+from reverie_server.heuristics.requests.confidences import is_told_just_now, is_told_then
+from reverie_server.heuristics.requests.forget_requests import forget_requests, names_told
 
 PREVIOUS = """
 Actually, forget that, please.
@@ -309,3 +310,71 @@ def test_what_only_sounds_like_it_asks_for_nothing(said: str) -> None:
 def test_why_something_is_to_be_forgotten_may_stand_behind_it(said: str) -> None:
     [request] = forget_requests(f"I borrowed 11,200 euro from my uncle. {said}")
     assert request.kind == "previous"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What I told you about what my sister went through, please don't hang on to that.",
+        "Ach, das mit dem Gehalt geht eigentlich niemanden etwas an, streich es bitte wieder.",
+        "Du, was ich da eben über Andrea getratscht hab, das löschst du bitte wieder.",
+        "Antes de que se me pase: lo de la pedida bórralo, por favor.",
+        "刚才唐倩身体的那件事你就当没听过，别记下来。",
+    ],
+)
+def test_what_was_told_is_named_also_where_it_was_told_just_before(said: str) -> None:
+    assert names_told(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Wipe that from your memory please.",
+        "Forget what I just said.",
+        "Das hätte ich nicht erzählen sollen, vergiss das.",
+        "Olvida lo que acabo de decir.",
+        "这话你别记。",
+    ],
+)
+def test_what_only_points_names_nothing(said: str) -> None:
+    assert not names_told(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Quita eso de las notas.",
+        "Olvida lo de anoche.",
+        "Lösch das vom Speicher.",
+        "Streich das von neulich.",
+        "Vergiss das mit sofortiger Wirkung.",
+        "Delete that with immediate effect.",
+        "去年跟你说的事删了",
+    ],
+)
+def test_a_time_or_a_place_where_things_are_kept_is_nothing_that_was_told(said: str) -> None:
+    [request] = forget_requests(said)
+    assert (request.kind, request.topic) == ("previous", "")
+    assert not names_told(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_then", "is_now"),
+    [
+        ("The thing I told you the other day about the divorce, don't hang on to that.", True, False),
+        ("Forget what I said about yesterday's party.", False, False),
+        ("Was ich dir neulich von der Untersuchung geschrieben hab, soll nirgends stehen.", True, False),
+        ("Vergiss, was ich über den Montag gesagt habe.", False, False),
+        ("Lo que te conté la otra noche de la tarjeta, bórralo.", True, False),
+        ("Eso que te acabo de soltar, tíralo.", False, True),
+        ("前阵子跟你提过表哥找我拿钱的事，抹掉吧。", True, False),
+        ("刚才说的那句删了吧。", False, True),
+        ("I just want you to forget what I told you about my mother's drinking.", False, False),
+        ("Please forget what the doctor said yesterday.", False, False),
+        ("Vergiss bitte, dass ich gestern beim Psychiater war.", False, False),
+        ("Ayer dije a mi jefe que renuncio, olvida eso.", False, False),
+        ("昨天问了律师离婚的事，刚才这句删掉吧。", False, False),
+    ],
+)
+def test_a_request_says_when_it_was_told(said: str, is_then: bool, is_now: bool) -> None:
+    assert (is_told_then(said), is_told_just_now(said)) == (is_then, is_now)

@@ -8,9 +8,10 @@ import pytest
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.search.asked.features import FEATURES, features
+from reverie_server.search.asked.features import FEATURES, Vectors, features
 from reverie_server.search.asked.heard import MAX_HEARD, WAITS, Heard, HeardMessage, heard_of
-from reverie_server.search.asked.targets import among, log_odds, models
+from reverie_server.search.asked.matching import Matching
+from reverie_server.search.asked.targets import among, log_odds, models, nearest_first
 from reverie_server.search.asked.trees import Trees
 
 
@@ -84,6 +85,47 @@ def test_a_statement_is_weighed_with_the_best_of_the_others() -> None:
     assert among(np.array([1.0], np.float32))[0, 1] == request_kinds.LEAST_ODDS
 
 
+def test_how_well_statements_answer_to_a_request_is_learnt_beside_how_near_they_are() -> None:
+    """By hand: 2 x nearness to the request + 3 x that to its words + the kind + the product of both in one space."""
+    likeness = Matching(
+        request=np.array([[1.0], [0.0]], np.float32),
+        statement=np.array([[0.0], [5.0]], np.float32),
+        kind=np.array([0.5, 0.0], np.float32),
+        weights=(2.0, 3.0),
+    )
+    request, named = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+    statements = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+    assert likeness.scores(request, named, statements).tolist() == [2.5, 8.0]
+
+
+def test_of_a_memory_that_comes_first_which_answers_to_the_request() -> None:
+    of_model = models()["forget"]["multilingual-e5-small"]
+    assert of_model.matching is not None
+    rows = np.eye(2, len(of_model.usual), dtype=np.float32)
+    nothing = np.zeros_like(of_model.usual)
+    vectors = Vectors("multilingual-e5-small", nothing, nothing, nothing, {"one": rows[0], "two": rows[1]})
+    kind = of_model.matching.kind
+    assert nearest_first(["two", "one", "unknown"], vectors) == (
+        ["one", "two"] if kind[0] > kind[1] else ["two", "one"]
+    )
+    assert nearest_first([], vectors) == []
+
+
+def test_a_request_is_no_statement_that_others_are_held_beside() -> None:
+    """The likeness of a request to itself says nothing of what it means."""
+    likeness = Matching(*(np.zeros((2, 1), np.float32) for _ in range(2)), np.zeros(2, np.float32), (1.0, 0.0))
+    request = ForgetRequest("told", "The thing about the loan, out with it.", "", (), ())
+    said = [Heard(request.sentence, "own"), Heard("I owe Jan 200.", "earlier", 1), Heard("I like tea.", "memory")]
+    near = np.array([[1, 0], [0.5, 0], [0.1, 0]], np.float32)
+    own, nothing = near[0], np.zeros(2, np.float32)
+    vectors = Vectors("any", own, own, own, dict(zip((each.text for each in said), near, strict=True)))
+    rows = features(request, said, "english", vectors, nothing, likeness, lambda *_: 0.0)
+    found = {name: rows[:, FEATURES.index(name)].tolist() for name in ("match", "match_rank", "match_ahead")}
+    assert found["match"] == pytest.approx([1.0, 0.5, 0.1])
+    assert found["match_rank"] == [0, 0, 1]
+    assert found["match_ahead"] == pytest.approx([0.5, 0.4, -0.4])
+
+
 def test_trees_add_up_what_their_leaves_say() -> None:
     one = np.array([[0, 0, 0]], np.int16)
     trees = Trees(
@@ -153,7 +195,8 @@ def test_what_must_not_be_lost_is_to_be_remembered_though_its_words_are_those_of
     for name in (*BUILT_IN, "", "another-model"):
         odds = {"forget": 3.0, "remember": 0.0}
         sentence, contrary = "See that it doesn't slip.", "See that it slips."
-        for ends in ([], [0.0, 1.0]):
+        # By words alone an answer only speaks against it.
+        for ends in ([], [0.0, 1.0 if name in BUILT_IN else 0.0]):
             assert request_kinds.asks("forget", sentence, odds, ends, name) < 0
             assert request_kinds.asks("forget", contrary, odds, ends, name) > 0
             assert request_kinds.asks("remember", sentence, odds, ends, name) > 0
@@ -168,7 +211,7 @@ def test_of_an_answer_the_first_sentence_counts() -> None:
 def test_a_word_of_a_request_is_found_at_the_end_of_a_compound() -> None:
     said = [Heard("Der Haupthahn ist hinter dem Schuhschrank.", "earlier"), Heard("Der Klempner war nett.", "earlier")]
     request = ForgetRequest("told", "Das mit dem Hahn hebst du bitte für mich auf.", "Hahn", (), ())
-    shared = features(request, said, "german", None, np.zeros(0, np.float32))[:, FEATURES.index("share_topic")]
+    shared = features(request, said, "german", None, np.zeros(0, np.float32), None)[:, FEATURES.index("share_topic")]
     assert shared.tolist() == [1.0, 0.0]
 
 

@@ -86,7 +86,13 @@ def test_what_is_put_in_the_place_of_another_is_not_forgotten() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["Don't let me forget that", "don't lose that one", "Forget it, let's move on.", "Vergiss nicht, Ada anzurufen."],
+    [
+        "Don't let me forget that",
+        "don't lose that one",
+        "Forget it, let's move on.",
+        "Vergiss nicht, Ada anzurufen.",
+        "vergiss mir das ja nich",
+    ],
 )
 def test_what_asks_for_the_contrary_is_not_looked_at(sentence: str) -> None:
     assert likely_requests("forget", [sentence]) == []
@@ -153,3 +159,17 @@ def test_who_would_rather_not_talk_of_it_asks_for_nothing() -> None:
     said = ["I don't really want to talk about it.", "Ich will nicht darüber reden.", "No quiero hablar de eso."]
     assert likely_requests("forget", said) == []
     assert likely_requests("forget", ["I don't want to talk about it, erase it."]) != []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "may_ask"),
+    [
+        ("Remove the appointment at the abortion clinic.", True),
+        ("记事本里“买彩票”那条划了吧，不买了。", False),
+        ("第六章里“知青点的狗”那一段，删了重写，写得太酸。", False),
+        ("表哥那件事你给我删了吧。", True),
+        ("Borra lo de mi hermana.", True),
+    ],
+)
+def test_a_thing_of_its_own_that_is_deleted_is_nothing_that_was_told(sentence: str, may_ask: bool) -> None:
+    assert bool(likely_requests("forget", [sentence])) is may_ask

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reverie_server.forgetting import meant
-from reverie_server.forgetting.echoes import behind
+from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.search.asked.heard import MAX_HEARD, HeardMessage, heard_before
 from reverie_server.sessions.model import Message
+from reverie_server.text.statement_spans import statements
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -35,7 +36,44 @@ def test_only_what_stands_behind_the_forgotten_statement_repeats_it() -> None:
         Message(2, "user", "Anna has lost 500 euros.", AT, 1),
         Message(3, "assistant", "Anna lost 500 euros, I see.", AT, 1),
     ]
-    assert behind(["Anna has lost 500 euros."], page) == [page[2]]
+    assert behind(["Anna has lost 500 euros."], page) == [("Anna has lost 500 euros.", "Anna lost 500 euros, I see.")]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "language", "repeated"),
+    [
+        (
+            "On Friday they found a fibroid. The cat is fine.",
+            "A fibroid is mostly harmless. Good to hear of the cat. Friday is a busy day.",
+            "english",
+            ["A fibroid is mostly harmless."],
+        ),
+        (
+            "Am Freitag hat die Ärztin ein Myom gefunden. Der Kater frisst.",
+            "Ein Myomgewebe ist meist harmlos. Wie geht es dem Kater?",
+            "german",
+            [],
+        ),
+        (
+            "我从去年冬天开始在吃舍曲林。拔牙要注意什么？",
+            "舍曲林一般不影响。拔牙后别漱口。",
+            "chinese",
+            ["舍曲林一般不影响。"],
+        ),
+        (
+            "My sister had an abortion in May. What is on today?",
+            "Today: dentist at 10. May 3 is Tom's birthday.",
+            "english",
+            [],
+        ),
+        ("I will meet Anna on Friday about the divorce.", "Booked. Anna's birthday is on Friday.", "english", []),
+    ],
+)
+def test_an_answer_repeats_what_of_its_message_only_the_forgotten_statement_says(
+    said: str, answer: str, language: str, repeated: list[str]
+) -> None:
+    [meant, *_] = statements(said)
+    assert echoes([meant], [(said, answer)], language) == repeated
 
 
 def test_a_message_that_is_the_first_of_its_day_goes_on_from_the_talk_before() -> None:
@@ -47,3 +85,26 @@ def test_a_message_that_is_the_first_of_its_day_goes_on_from_the_talk_before() -
     before = heard_before(page, 2, lambda at: [page[at].content])
     assert [each.sentences for each in before.talk] == [["My PIN is 4711."]]
     assert before.older == ["The bus was late."]
+
+
+def test_of_what_a_request_names_one_that_is_far_ahead_is_taken() -> None:
+    assert meant._far_ahead({"a": 0.3, "b": 0.05}) == ["a"]
+    assert meant._far_ahead({"a": 0.3, "b": 0.11}) == []
+    assert meant._far_ahead({"a": 0.15, "b": 0.01}) == []
+    assert meant._far_ahead({"a": 0.3}) == []
+    assert meant._far_ahead({"a": 0.46}) == ["a"]
+    assert meant._far_ahead({}) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says_it"),
+    [
+        ("Don't write this down: I've been offered a job.", True),
+        ("Das Folgende bitte nicht speichern: Mein Schwager ist auf Bewährung.", True),
+        ("Und noch was: die Sache mit Lenes schlechter Note von letzter Woche, die vergiss bitte.", False),
+        ("One more thing: what I said about the loan, please drop it.", False),
+        ("That about the loan, please drop it.", False),
+    ],
+)
+def test_what_stands_behind_a_colon_is_meant_unless_it_names_what_was_told(sentence: str, says_it: bool) -> None:
+    assert meant._announces(sentence) is says_it

@@ -173,7 +173,7 @@ def test_a_relation_is_read_from_whole_words() -> None:
 def test_what_is_asked_for_in_other_words_and_corrects_itself_is_kept_as_it_holds() -> None:
     said = "I have a dentist appointment on the 14th - no, sorry, the 15th of April, at half past nine."
     message = Message(1, "user", said, AT, 1, "1", {})
-    [line] = memorable_of([message], "english", "UTC", asked_by_meaning={said: ()}).lines
+    [line] = memorable_of([message], "english", "UTC", meant_by_requests={said: ()}).lines
     assert line.statement.text == "I have a dentist appointment on the 15th of April, at half past nine."
     assert line.is_request
 
@@ -199,6 +199,67 @@ def test_a_request_for_what_was_just_said_is_no_line_itself(language: str, said:
     talk = [Message(1, "user", said, AT, 1, "1", {}), Message(2, "user", asking, AT, 1, "2", {})]
     lines = memorable_of(talk, language, "UTC", (), {asking: [asking]}).lines
     assert [line.statement.sentence for line in lines if line.is_request] == [said]
+
+
+def test_what_was_told_on_another_day_is_kept_as_of_that_day() -> None:
+    asking, told = "What I told you about the lock, hold on to it.", "The lock is to be changed next week."
+    message = Message(7, "user", asking, AT, 1, "7", {})
+    [line] = memorable_of(
+        [message], "english", "UTC", (), {asking: [told]}, {told: datetime(2026, 1, 5, tzinfo=UTC)}
+    ).lines
+    assert line.statement.text == f"{told} (2026-01-05)"
+    assert (line.statement.message.seq, line.is_request) == (7, True)
+
+
+@pytest.mark.parametrize(
+    ("asking", "beside"),
+    [
+        ("I work at Siemens, sorry, I mean Bosch, and hang on to the lock code I gave you back then.", "Bosch"),
+        ("I moved to York last week, so that address for parcels I gave you back then, hang on to it.", "York"),
+    ],
+)
+def test_what_is_told_beside_a_request_for_what_was_told_before_is_read(asking: str, beside: str) -> None:
+    told = "The lock takes 4471."
+    message = Message(7, "user", asking, AT, 1, "7", {})
+    heard = memorable_of([message], "english", "UTC", (), {asking: [told]}, {told: datetime(2026, 1, 5, tzinfo=UTC)})
+    assert told in [line.statement.text for line in heard.lines if line.is_request]
+    assert beside in str(heard.resolved)
+
+
+def test_a_sentence_that_is_asked_for_is_one_line() -> None:
+    said = "Y una última cosa: a mí contéstame siempre sin viñetas, de corrido, quédate con eso."
+    message = Message(1, "user", said, AT, 1, "1", {})
+    assert len(memorable_of([message], "spanish", "UTC", (), {said: [said]}).lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        (
+            "english",
+            "Her ring size is L and a half. Keep hold of that, I measured it with a bit of tape.",
+            "Her ring size is L and a half.",
+        ),
+        (
+            "german",
+            "Die Alarmanlage kriegt die 7713. merk dir das ma bitte sonst steh ich wieder mit der Sirene da",
+            "Die Alarmanlage kriegt die 7713.",
+        ),
+    ],
+)
+def test_what_says_why_behind_a_request_is_no_line(language: str, said: str, line: str) -> None:
+    message = Message(1, "user", said, AT, 1, "1", {})
+    lines = memorable_of([message], language, "UTC").lines
+    assert [each.statement.text for each in lines if each.is_request] == [line]
+
+
+def test_a_sentence_without_a_mark_at_its_end_gets_one_before_another() -> None:
+    talk = [
+        Message(1, "user", "Nadia and me have been looking at a flat", AT, 1, "1", {}),
+        Message(2, "user", "She has an interview on Monday, remember that for me.", AT, 1, "2", {}),
+    ]
+    [line] = [each for each in memorable_of(talk, "english", "UTC").lines if each.is_request]
+    assert line.statement.text.startswith("Nadia and me have been looking at a flat. She has an interview")
 
 
 def test_what_is_promised_behind_a_request_for_what_was_just_said_is_that() -> None:
@@ -252,3 +313,104 @@ def test_a_code_is_kept_with_what_it_is_of(language: str, said: str, line: str) 
 )
 def test_what_tells_something_of_what_was_said_before_is_kept(language: str, said: str, kept_of_it: str) -> None:
     assert any(kept_of_it in line for line in kept(said, language=language))
+
+
+STAFF = "Everyone's lovely. My staff number is 60417."
+CARD = "La cola era eterna. Mi número de socio de la biblioteca es VB-40718."
+RECEIPT = "医保卡丢了在补，补办的受理号是YB20317。"
+KEYS = "Mein Fahrradschloss geht mit 2714 auf, der Schlüsselkasten geht mit 5830 auf."
+CUSTOMER = "Der Zähler ist neu. Unsere Kundennummer ist KS-4409."
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "asking", "value"),
+    [
+        ("english", STAFF, "Oh, and save that number for me, would you? Payroll will want it.", "60417"),
+        ("english", STAFF, "Write down that number, I lose it all the time.", "60417"),
+        ("english", f"{STAFF} I am 34.", "Save that number for me.", "60417"),
+        ("spanish", CARD, "No, solo guárdamelo, que lo pierdo siempre.", "VB-40718"),
+        ("spanish", CARD, "Guárdame ese número, que lo pierdo siempre.", "VB-40718"),
+        ("chinese", RECEIPT, "上面那串号帮我存着，到时候要报。", "YB20317"),
+        ("chinese", RECEIPT, "对哦有电子的。上面那串号帮我存着，到时候要报。", "YB20317"),
+        ("chinese", RECEIPT, "这个号码你帮我存一下。", "YB20317"),
+        ("english", STAFF, "Good to know. Save that number for me, please.", "60417"),
+        ("german", KEYS, "Kannst du dir die beiden merken?", "5830"),
+        ("german", CUSTOMER, "Speicher dir die Nummer bitte ab.", "KS-4409"),
+        ("german", CUSTOMER, "Die Nummer hebst du mir bitte auf, ja?", "KS-4409"),
+    ],
+)
+def test_a_number_that_is_asked_for_by_a_general_word_is_the_one_just_told(
+    language: str, said: str, asking: str, value: str
+) -> None:
+    lines = kept_of_talk(language, said, "Noted.", asking)
+    assert any(value in line for line in lines)
+    assert not any(asking[-10:] in line for line in lines)
+
+
+def test_what_is_said_behind_such_a_request_is_not_what_is_promised() -> None:
+    asking = "Oh, and save that number for me, would you? Payroll will want it."
+    assert kept_of_talk("english", STAFF, "Sorted!", asking, "Saved, I'll keep it.") == ["My staff number is 60417."]
+
+
+def test_what_they_have_changed_stands_alone() -> None:
+    said = "I stood outside like a lemon. They've changed the number on the gate to 7046, don't let me forget it."
+    assert kept_of_talk("english", said) == ["They've changed the number on the gate to 7046"]
+
+
+@pytest.mark.parametrize(
+    ("language", "asking"),
+    [
+        ("german", "Schreib mir bitte die Adresse auf."),
+        ("german", "Schreib dir die Namen auf die Einladung."),
+        ("german", "Die Nummer merkst du dir nie."),
+        ("spanish", "Guarda los datos en un archivo."),
+        ("english", "Can you save both files?"),
+        ("chinese", "那个号码你存了吗？"),
+        ("english", "Keep both, please."),
+        ("german", "Schreib die Namen auf."),
+        ("spanish", "Guarda los datos."),
+        ("spanish", "Recuérdame dos cosas: comprar pan y llamar a Ana."),
+        ("english", "I hate it when you suggest things."),
+        ("chinese", "我希望以后别再加班了。"),
+    ],
+)
+def test_what_is_to_be_written_somewhere_is_nothing_to_remember(language: str, asking: str) -> None:
+    assert kept_of_talk(language, "The sea was cold today.", "Brr!", asking) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "lines"),
+    [
+        (
+            "spanish",
+            "Apúntame dos cosas para las visitas: la contraseña del wifi es limonero88 y nuestra casa es la puerta 17.",
+            ["La contraseña del wifi es limonero88.", "Nuestra casa es la puerta 17."],
+        ),
+        ("chinese", "以后给我推荐菜都别放香菜，我闻着就想吐。", ["以后给我推荐菜都别放香菜，我闻着就想吐。"]),
+    ],
+)
+def test_a_list_of_things_and_a_rule_for_what_is_suggested_are_kept(language: str, said: str, lines: list[str]) -> None:
+    assert kept_of_talk(language, said) == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "kept_of_it"),
+    [
+        ("english", "Remember this one, I'm allergic to nuts.", "allergic to nuts"),
+        ("english", "Remember that number, it's my locker: 4471.", "4471"),
+        ("german", "Merk dir das Passwort, das ist Flieder-9.", "Flieder-9"),
+        ("german", "Merk dir die Nummer, die ist 4471.", "4471"),
+        ("german", "Merk dir die Termine, ich habe am 4. Mai Zahnarzt.", "4. Mai"),
+        ("spanish", "Apunta el número, que es el 4471.", "4471"),
+        ("spanish", "Recuerda el nombre, que mi jefe se llama Pedro.", "Pedro"),
+    ],
+)
+def test_a_request_that_says_itself_what_it_is_about_keeps_that(language: str, said: str, kept_of_it: str) -> None:
+    [line] = kept_of_talk(language, "The sea was cold today.", "Brr!", said)
+    assert kept_of_it in line
+
+
+def test_both_are_the_last_two() -> None:
+    said = "My locker code is 4471. The gate code is 5512."
+    lines = kept_of_talk("english", said, "Noted.", "Save both codes for me.")
+    assert sorted(lines) == ["My locker code is 4471.", "The gate code is 5512."]

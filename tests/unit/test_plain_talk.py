@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from reverie_server.heuristics.changes.change_sentences import OpenFact, change_sentences, has_to_do_with, is_about
+from reverie_server.heuristics.changes.change_sentences import OpenFact, change_sentences
+from reverie_server.heuristics.changes.changed_facts import has_to_do_with, is_about
 from reverie_server.heuristics.changes.values import is_other_value, values_of
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.heuristics.fact_reader import read_facts
@@ -248,6 +249,19 @@ def test_where_one_lives_ends_no_work(language: str, said: str, can_end: bool) -
     work = OpenFact("user", "works_at", "Copper", "I work at Copper.", AT.replace(year=2025), is_functional=True)
     [change] = change_sentences([Utterance(said, AT)], language, with_statements=True)
     assert is_about(change, work) is can_end
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("spanish", "El nuevo encargado se llama Iván Cebrián, treinta y cuatro años, podría ser mi hijo."),
+        ("english", "The new boss is Ivan Cole, thirty-four, he could be my son."),
+    ],
+)
+def test_who_could_be_a_child_is_none(language: str, said: str) -> None:
+    boss = OpenFact("user", "boss", "Nuria", "My boss is Nuria.", AT.replace(year=2025), is_functional=True)
+    [change] = change_sentences([Utterance(said, AT)], language, with_statements=True)
+    assert is_about(change, boss)
 
 
 def test_a_sum_of_money_is_no_code() -> None:

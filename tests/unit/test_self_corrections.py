@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.extraction.propose import Basis, FileSnapshot, heuristic_proposal
+from reverie_server.extraction.basis import Basis, FileSnapshot
+from reverie_server.extraction.propose import heuristic_proposal
 from reverie_server.extraction.text import ExtractionRules
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve

@@ -12,6 +12,7 @@ from reverie_server.extraction.superseded import (
     facts_of,
     outdated_lines,
     partly_outdated_lines,
+    rest_of,
     supersede,
     without_lines,
 )
@@ -104,3 +105,20 @@ def test_a_sentence_that_replaces_a_line_makes_one_line() -> None:
     said = "Seit gestern bin ich bei der Tischlerei Ahlers, meine neue Chefin heißt Renate Ahlers."
     [line] = lines_for_profile("- Ich arbeite bei Holz und Deichmann.", said)
     assert line.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("line", "by", "left"),
+    [
+        (
+            "- Lieferanteneingang is 4471 und die Alarmanlage kriegt die 7713.",
+            "9026 is die Nummer für den Lieferanteneingang.",
+            "Die Alarmanlage kriegt die 7713.",
+        ),
+        ("- The gate code is 4471, the alarm has 7713.", "The gate code is 9026 now.", "the alarm has 7713."),
+        ("- The gate code is 4471, set up in 2024.", "The gate code is 9026 now.", ""),
+        ("- The gate code is 4471.", "The gate code is 9026 now.", ""),
+    ],
+)
+def test_a_line_of_two_codes_loses_the_one_that_is_replaced(line: str, by: str, left: str) -> None:
+    assert rest_of(line, by) == left

@@ -205,8 +205,124 @@ ALARM = "The alarm is in the hall and the code is 4471."
             "The Wi-Fi password is elm-2 now.",
             True,
         ),
+        ("english", "I've got a new locker at the gym. The code is 4471.", "The locker code is 8812 now.", True),
+        ("english", "The gate's round the back. The code's 5512.", "The gate code is 7781 now.", True),
+        ("english", "The gate's round the back. The code is 5512.", "The shed code is 7781 now.", False),
+        ("english", "The gate's round the back, and the code is 5512.", "We use it a lot. The code is 7781.", False),
+        (
+            "english",
+            "We've got a locker at the gym. The code is 4471.",
+            "We've got one at work. The code is 5512.",
+            False,
+        ),
+        ("english", "The code is 4471.", "My brother called. The code is 5512 now.", True),
+        ("chinese", "公司有个柜子。密码是4471。", "我在健身房租了个柜子。密码是5512。", False),
+        ("english", "The alarm code's 4471.", "The alarm has a new code: 8812.", True),
+        (
+            "german",
+            "Ich hab ein neues Schließfach. Die Zahl ist 24-8.",
+            "Die Zahl vom Schließfach ist jetzt 11-2.",
+            True,
+        ),
+        ("german", "Der Code der Alarmanlage ist 4471.", "Die Alarmanlage hat jetzt den Code 8812.", True),
+        ("german", "Der Code ist 4471.", "Der Code hat sich geändert: 5512.", True),
+        ("german", "Der Alarmcode ist 4471.", "Den Alarmcode haben sie geändert, er ist jetzt 5512.", True),
+        ("spanish", "Tengo una taquilla nueva. La clave es 24-8.", "La clave de la taquilla ahora es 11-2.", True),
+        ("spanish", "El código de la alarma es 4471.", "La alarma tiene código nuevo: 8812.", True),
+        ("chinese", "我换了个新的储物柜。密码是4471。", "储物柜的密码现在是8812。", True),
     ],
 )
 def test_a_code_ends_the_code_of_the_same_thing_alone(language: str, old: str, new: str, *, closes: bool) -> None:
     facts = facts_of([old, new], language)
     assert bool(resolve(facts).closures) == closes
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "over"),
+    [
+        (
+            "german",
+            "Mein Rad geht mit 2714 auf, der Kasten an Mamas Haus geht mit 5830 auf.",
+            "Mein Rad geht jetzt mit 6049 auf.",
+            ["2714"],
+        ),
+        (
+            "english",
+            "The bike lock opens with 2714 and the key box opens with 5830.",
+            "The bike lock opens with 6049 now.",
+            ["2714"],
+        ),
+        ("spanish", "La verja se abre con 2714.", "La verja se abre ahora con el 6049.", ["2714"]),
+        (
+            "english",
+            "I do pottery on Wednesday evenings.",
+            "My pottery class has moved to Mondays.",
+            ["do pottery on Wednesday evenings"],
+        ),
+        ("english", "I do pottery on Wednesday evenings.", "My dance class has moved to Mondays.", []),
+        ("english", "I do pottery at home.", "My pottery class has moved to Mondays.", []),
+        ("english", "I do yoga at home on Sundays.", "The yoga class has moved to Fridays.", []),
+        ("english", "I play football on Mondays.", "The football training of my son has moved to Fridays.", []),
+        ("german", "Die Reise geht mit Ryanair.", "Die Reise geht jetzt mit Lufthansa.", []),
+    ],
+)
+def test_what_opens_with_another_number_or_is_taught_on_another_day_ends_that_alone(
+    language: str, old: str, new: str, over: list[str]
+) -> None:
+    facts = facts_of([old, new], language)
+    assert [facts[closure.old].object for closure in resolve(facts).closures] == over
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "over"),
+    [
+        (
+            "english",
+            "I've got a Fiat 500 from 2012.",
+            "I collected my Yaris last night, it's a 2016 one.",
+            ["Fiat 500"],
+        ),
+        ("english", "I've got a Skoda Fabia.", "I've bought a Polo shirt for Tom.", []),
+        (
+            "german",
+            "Ich hab einen alten Corsa.",
+            "Ich hab gestern den gebrauchten Fabia vom Nachbarn gekauft.",
+            ["Corsa"],
+        ),
+        ("german", "Ich fahre einen Corsa.", "Ich habe einen Golf-Kurs gebucht.", []),
+        (
+            "german",
+            "Mein Chef, der Wolfgang Ritter, ruft an.",
+            "Meine Vorgesetzte ist die Katrin Mahler.",
+            ["Wolfgang Ritter"],
+        ),
+        (
+            "german",
+            "Ich arbeite bei der Kanzlei Bornemann.",
+            "Ab nächstem Montag bin ich bei Lorenz & Thiel, das ist eine größere Kanzlei.",
+            ["Kanzlei Bornemann"],
+        ),
+        ("german", "Ich arbeite bei der Kanzlei Bornemann.", "Ab Montag bin ich bei Lisa, die hat Geburtstag.", []),
+        (
+            "spanish",
+            "Doy clase en el colegio San Roque.",
+            "Desde el lunes 24 estoy en el IES Joanot Martorell, con una vacante.",
+            ["colegio San Roque"],
+        ),
+        (
+            "spanish",
+            "Mi hermana Lucía trabaja en el hospital de Castellón.",
+            "A Lucía le han dado el traslado al hospital de Sagunto.",
+            ["hospital de Castellón"],
+        ),
+        ("spanish", "Conduzco un Ibiza.", "Esta mañana he recogido un Yaris híbrido, de segunda mano.", ["Ibiza"]),
+        ("spanish", "Conduzco un Ibiza.", "He comprado un Polo de Lacoste.", []),
+        ("chinese", "我住在沙河。", "我和许衡一起租在玉林，两室一厅。", ["沙河"]),
+        ("chinese", "我的手机是华为P40。", "我昨晚入手了小米15。", ["华为P40"]),
+    ],
+)
+def test_who_gets_another_one_in_everyday_words_has_the_old_one_no_more(
+    language: str, old: str, new: str, over: list[str]
+) -> None:
+    facts = facts_of([old, new], language)
+    assert [facts[closure.old].object for closure in resolve(facts).closures] == over

@@ -48,7 +48,7 @@ from reverie_server.heuristics.changes.change_pairs import (
 LIMIT, LIKELY = -2.0, 0.0
 """From these log-odds on a pair is a change, and a likely one: where little changes, three of four that are likely and
 one of six others are one."""
-LEAST_ENDS = -3.0
+LEAST_ENDS = -3.5
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3
 # The strength of the prior, as the scale of what is fitted: `logistic.fit` has one ridge for all slopes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from reverie_bench.recall.turns import Kind
@@ -13,15 +13,19 @@ _Z = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """A memory in the section: its relevance, and the pieces of evidence that it holds."""
+    """A memory for the section: its relevance, the pieces of evidence that it holds, and its line there."""
 
     relevance: float
     evidence: frozenset[int] = frozenset()
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message and the memories injected for it at threshold 0, best first; `evidence` counts the pieces there are."""
+    """A message and the memories that a section of any length has for it at threshold 0, in their order.
+
+    `evidence` counts the pieces there are; `fit` has the numbers of the lines that enter a section.
+    """
 
     group: str
     category: str
@@ -29,10 +33,12 @@ class Message:
     is_trivial: bool
     injected: tuple[Injected, ...] = ()
     evidence: int = 0
+    fit: Callable[[Sequence[str]], Sequence[int]] = lambda lines: range(len(lines))
 
     def at(self, threshold: float) -> Sequence[Injected]:
-        """The memories at a threshold: they come by relevance, so a higher one only ends the list sooner."""
-        return [memory for memory in self.injected if memory.relevance >= threshold]
+        """The memories in the section at a threshold."""
+        relevant = [memory for memory in self.injected if memory.relevance >= threshold]
+        return [relevant[number] for number in self.fit([memory.line for memory in relevant])]
 
 
 @dataclass(frozen=True, slots=True)

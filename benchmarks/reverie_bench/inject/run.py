@@ -26,7 +26,8 @@ from reverie_indexer.text.analyse import language_name
 from reverie_server.access.gate import Grant
 from reverie_server.access.keys import Caller
 from reverie_server.access.principal import Principal
-from reverie_server.inject.inject import Injection, Injector, InjectRequest
+from reverie_server.inject.inject import InjectedMemory, Injection, Injector, InjectRequest, memory_notice
+from reverie_server.inject.section import fit_lines, line_of
 from reverie_server.search.calibration.renew import Calibration
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.search import Search
@@ -40,6 +41,8 @@ _CROSSINGS: Mapping[Crossing, tuple[str, Kind]] = {
     "elsewhere": ("elsewhere", "unrelated"),
     "swapped": ("names swapped", "apart"),
 }
+# No section is as long.
+_UNBOUNDED = 100_000
 # Files that every prompt has; what else is in a prompt differs, and is not left out here.
 _IN_PROMPT = ("AGENTS.md", "SOUL.md")
 _SEEDS = (*_IN_PROMPT, "PROFILE.md", "MEMORY.md")
@@ -176,8 +179,8 @@ class _Listener:
             return await cursor.fetchall()
 
     async def hear(self, message: str, recent: Sequence[str] = ()) -> Injection:
-        """The injection if no memory were too irrelevant."""
-        request = InjectRequest(message, recent, in_prompt=self._in_prompt, threshold=0.0)
+        """The injection if no memory were too irrelevant, and none too long."""
+        request = InjectRequest(message, recent, in_prompt=self._in_prompt, max_tokens=_UNBOUNDED, threshold=0.0)
         injection = await self._injector.inject(self._grant, request)
         check_warnings(injection.warnings)
         return injection
@@ -231,8 +234,17 @@ def _message(
     kinds: tuple[str, str, Kind], injection: Injection, pieces: Mapping[str, frozenset[int]], evidence: int
 ) -> Message:
     """A message of a group, category and kind with its injection; `pieces` are those in each memory, by its id."""
-    injected = tuple(Injected(memory.score, pieces[memory.id]) for memory in injection.memories)
-    return Message(*kinds, injection.skipped == "trivial", injected, evidence)
+    injected = tuple(Injected(memory.score, pieces[memory.id], _line(memory)) for memory in injection.memories)
+    return Message(*kinds, injection.skipped == "trivial", injected, evidence, _fitting)
+
+
+def _line(memory: InjectedMemory) -> str:
+    return line_of(memory.date, memory.source, memory.text)
+
+
+def _fitting(lines: Sequence[str]) -> list[int]:
+    """The numbers of the lines that enter a section of the default length."""
+    return fit_lines(lines, memory_notice(), AgentSettings().auto_inject_max_tokens, estimate_tokens)
 
 
 async def _no_secret() -> bytes:

@@ -87,7 +87,8 @@ def shown_lines(lived: Lived) -> Iterator[str]:
     yield "----- facts"
     for fact in lived.facts:
         held = f"{fact['subject']} | {fact['predicate']} | {fact['object']}"
-        yield f"{fact['state']:11} {held} ({fact['valid_from']} to {fact['valid_to']}): {fact['text']}"
+        by = next((f" -> {other['text']}" for other in lived.facts if other["id"] == fact["superseded_by"]), "")
+        yield f"{fact['state']:11} {held} ({fact['valid_from']} to {fact['valid_to']}): {fact['text']}{by}"
     yield "----- not forgotten"
     yield from (f"{found.words} in {found.table}.{found.column}: {found.example}" for found in lived.forgotten)
     yield "----- invented"

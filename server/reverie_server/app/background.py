@@ -62,6 +62,7 @@ from reverie_server.nights.soul.stage import SoulDependencies, SoulEvolution, So
 from reverie_server.prompt.turn_erase import forget_turns_of_session
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnowledgeGraph
+from reverie_server.search.asked.near_statements import NearStatements
 from reverie_server.search.search import Search
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.server import Settings
@@ -263,6 +264,7 @@ def _extraction(system: StageDependencies) -> Extraction:
         pipeline=system.pipeline,
         tombstones=system.tombstones,
         models=system.models,
+        near_statements=NearStatements(system.database, system.search, system.now),
         model=system.llm,
         count=system.count_tokens,
         rules=rules,

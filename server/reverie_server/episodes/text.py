@@ -12,6 +12,7 @@ from reverie_server.heuristics.small_talk import is_small_talk, read
 from reverie_server.sessions.model import Message
 from reverie_server.sessions.spoken import spoken
 from reverie_server.text.fences import neutralise, strip_injected
+from reverie_server.text.sentence_ends import SHORT_FORM_CHARS, is_within_sentence
 
 CountTokens = Callable[[str], int]
 ABSTRACT_CHARS = 200
@@ -24,14 +25,9 @@ _EDGE_CHARS = 200
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 _HEADING = re.compile(r"\s*+#{1,6}\s|\s*+(?:\*\*|__)[^*_]++(?:\*\*|__)\s*+(?::\s*+)?$")
 _NOT_TEXT = re.compile(r"\s*+(?:[-=*_|+~\s]*+|\|.*\|\s*+|```.*|~~~.*)")
-# With the marks that close a quotation; what follows begins a sentence unless it is lower case, and most short forms
-# are followed by a name or a number.
+# With the marks that close a quotation.
 _END = re.compile(r"(?<=[.!?…؟۔։])[\"'”»›)\]}*_]*\s+|(?<=[。！？｡｡！？।॥။።។])[」』）”’\"]*\s*")
-_SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:\w|\d{1,3}|dr|mr|mrs|ms|prof|st|vs|nr|no|bzw|ca|approx|etc|sra?|av|ул|тел|г|tel|inc|ltd|co|e\.g|i\.e"
-    r"|z\. ?b|d\. ?h|p\. ?ej|u\. ?a)\.$",
-    re.IGNORECASE,
-)
+_ORDINAL = re.compile(r"(?:^|[\s(])\d{1,3}\.$")
 _ASKS = re.compile(r"[?？؟][\s\"'”’»)\]]*$")
 _SPACE = re.compile(r"\s+")
 _SOUTH_EAST = re.compile(f"[{SOUTH_EAST}]")
@@ -145,9 +141,8 @@ def _sentences(line: str) -> list[str]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(line):
-        if line[end.end() : end.end() + 1].islower() or _SHORT_FORM.search(
-            line[max(start, end.start() - 12) : end.start()]
-        ):
+        before = line[max(start, end.start() - SHORT_FORM_CHARS) : end.start()]
+        if is_within_sentence(before, line[end.start() : end.end() + 1]) or _ORDINAL.search(before):
             continue
         if sentence := line[start : end.end()].strip():
             found.append(sentence)

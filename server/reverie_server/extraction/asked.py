@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 import structlog
 
-from reverie_indexer.errors import TextTooCostly
+from reverie_indexer.errors import ReverieError, TextTooCostly
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model_slot import ModelSlot
+from reverie_server.heuristics.fact_grammar.terms import is_unspaced
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
-from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests, topic_of
-from reverie_server.heuristics.salience import MAX_TEXT_CHARS
+from reverie_server.heuristics.requests.likely_requests import (
+    LikelyRequest,
+    likely_requests,
+    parts_of,
+    remembering_asked,
+    topic_of,
+)
+from reverie_server.heuristics.requests.request_model import by_words, words_of
+from reverie_server.heuristics.requests.requested_lines import RequestsByMeaning
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.search.asked.asking import chance_of_asking, most_odds
 from reverie_server.search.asked.heard import WAITS, heard_at, heard_before, heard_of
-from reverie_server.search.asked.targets import log_odds
+from reverie_server.search.asked.near_statements import NearStatement
+from reverie_server.search.asked.targets import knows, log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.worth import passing_of
 from reverie_server.sessions.model import Message
@@ -39,6 +53,18 @@ _POINTS = re.compile(
 )
 # Of one conversation so many sentences are looked at, and so many requests.
 _MAX_SENTENCES, _MAX_REQUESTS = 100, 24
+# Without a number, of so few words or characters, what a pattern reads may name what is meant and not say it.
+_MOST_OF_NAME, _MOST_OF_HAN_NAME = 14, 18
+_NAMES_A_THING = re.compile(
+    r"(?:that|the|those|what|where|who|das|die|der|den|was|wo|wer|lo|la|el|los|las|donde)(?!\w)|[那这]|上次|之前"
+)
+# By its words alone.
+_ASKS_ITSELF = 1.0
+_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_DIGIT = re.compile(r"\d")
+# A number of four digits or more, and a word of letters and digits; and what is no more.
+_VALUE = re.compile(r"\d(?:[ .,/-]?\d){3}|(?=[\w-]*[^\W\d_])(?=[\w-]*\d\w*\d)[\w-]{4,40}")
+_OLD = re.compile(r"(?<!\w)(?:old|alte[nrsm]?|viej[oa]s?|antigu[oa]s?|anterior)(?!\w)|旧|舊|原来|原來|之前")
 # What asks from the first chance on is a request, whatever it means; from the second on it surely is one.
 _ASKS, _SURELY_ASKS = 0.35, 0.45
 # From this on it is one where a statement is likely meant, too: of sixteen from 0.1 on none was.
@@ -51,19 +77,26 @@ _RATHER_FORGETS, _UNDOUBTED = 1.0, 0.85
 _LEAST_MEANT, _LIKELY_MEANT, _MEANT, _SURELY_MEANT = 0.05, 0.25, 0.4, 0.5
 
 
-async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], language: str) -> Mapping[str, Sequence[str]]:
-    """The sentences of users that likely ask to remember something, also by the answers, and that no pattern reads.
+NearStatements = Callable[[Sequence[str]], Awaitable[Sequence[NearStatement]]]
+"""What was said on any day that is near to one of some queries."""
 
-    Each with the sentences that it means, itself where it says what is to be kept; none where none is likely.
-    """
-    asked: dict[str, Sequence[str]] = {}
+
+async def asked_to_remember(
+    models: ModelSlot, heard: Sequence[Message], language: str, near_statements: NearStatements
+) -> RequestsByMeaning:
+    """The sentences of users that likely ask to remember something, also by the answers, and that no pattern reads."""
+    asked = RequestsByMeaning()
     try:
         spoken = await isolated(_spoken, heard, chars=sum(len(message.content) for message in heard))
-        by_message = await isolated(_likely, spoken, chars=sum(map(_chars, spoken)))
+        by_message = await isolated(_likely, spoken, language, chars=sum(map(_chars, spoken)))
     except TextTooCostly as error:
         # It stops nothing: the conversation is extracted without.
         log.warning("requests_not_looked_for", detail=str(error))
         return asked
+    # By words alone it is too uncertain what else is meant.
+    is_known = models.ready is not None and knows(models.ready.embedder.identity.name)
+    left = _MAX_REQUESTS
+    asking = _Asking(models, heard, spoken, language, near_statements, asked.stated_at)
     for index, likely in by_message.items():
         chances = [await chance_of_asking(models, "remember", each, None) for each in likely]
         following = heard[index + 1] if index + 1 < len(heard) else None
@@ -72,52 +105,79 @@ async def asked_to_remember(models: ModelSlot, heard: Sequence[Message], languag
             best = max(range(len(likely)), key=chances.__getitem__)
             chances[best] = await chance_of_asking(models, "remember", likely[best], following.content)
         for each, chance in zip(likely, chances, strict=True):
-            if chance < _MAY_ASK or len(asked) == _MAX_REQUESTS:
+            if chance < _MAY_ASK or left == 0:
                 continue
             # "Let go of that secret of my father-in-law's" is near to "hold on to it".
             if chance < _UNDOUBTED and await most_odds(models, "forget", each) >= _RATHER_FORGETS:
                 continue
             least = _LEAST_MEANT if chance >= _SURELY_ASKS else _LIKELY_MEANT if chance >= _ASKS else _SURELY_MEANT
-            meant = await _meant(models, heard, spoken, index, each, language, least)
+            left -= 1
+            is_read = split_request(each.sentence).kind != "none"
+            least = _SURELY_MEANT if is_read else least
+            meant = [] if is_read and not is_known else await asking.meant(index, each, least)
+            if is_read and not (meant and asked.stated_at.keys() >= set(meant)):
+                # What a pattern reads of it stands.
+                continue
             if meant or chance >= _ASKS:
                 # The same words may have been said before, of something else.
-                asked[each.sentence] = list(dict.fromkeys([*asked.get(each.sentence, ()), *meant]))
+                asked.meant[each.sentence] = list(dict.fromkeys([*asked.meant.get(each.sentence, ()), *meant]))
     return asked
 
 
-async def _meant(
-    models: ModelSlot,
-    heard: Sequence[Message],
-    spoken: Sequence[Sequence[str]],
-    index: int,
-    likely: LikelyRequest,
-    language: str,
-    least: float,
-) -> list[str]:
-    """The sentences that a request of the message at `index` means; none where none has the chance `least`."""
-    plain = aligned(likely.sentence)
-    if _STANDING.search(plain) is not None and _POINTS.search(plain) is None:
-        return [likely.sentence]
-    said = spoken[index]
-    number = said.index(likely.sentence)
-    topic = topic_of(likely.sentence, language, "remember")
-    request = ForgetRequest("told", likely.sentence, topic, tuple(said[:number]), tuple(said[number + 1 :]))
-    before = heard_before(heard, index, spoken.__getitem__)
-    candidates = heard_of(heard_at(heard, index, said), number, before.talk)
-    candidates = [each for each in candidates if each.text != WAITS]
-    vectors = await vectors_of(models, request, [each.text for each in candidates])
-    odds = await asyncio.to_thread(log_odds, request, candidates, language, vectors, "remember")
-    chances = 1 / (1 + np.exp(-odds))
-    best = float(chances.max())
-    if best < least:
-        return []
-    limit = min(max(_MEANT, least), best)
-    meant = dict.fromkeys(each.text for each, chance in zip(candidates, chances, strict=True) if chance >= limit)
-    if len(meant) == 1:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A conversation in which somebody asks, with the sentences of each message; `stated_at` gets what is meant of
+    another one."""
+
+    models: ModelSlot
+    heard: Sequence[Message]
+    spoken: Sequence[Sequence[str]]
+    language: str
+    near_statements: NearStatements
+    stated_at: dict[str, datetime]
+
+    async def meant(self, index: int, likely: LikelyRequest, least: float) -> list[str]:
+        """The sentences that a request of the message at `index` means; none where none has the chance `least`."""
+        plain = aligned(likely.sentence)
+        is_standing = _STANDING.search(plain) is not None and _POINTS.search(plain) is None
+        if is_standing or _says_itself(likely.sentence):
+            return [likely.sentence]
+        said = self.spoken[index]
+        number = said.index(likely.sentence)
+        topic = topic_of(likely.sentence, self.language, "remember")
+        request = ForgetRequest("told", likely.sentence, topic, tuple(said[:number]), tuple(said[number + 1 :]))
+        before = heard_before(self.heard, index, self.spoken.__getitem__)
+        queries = list(dict.fromkeys(filter(None, (likely.sentence, topic))))
+        others = await self._stated_elsewhere(queries, self.heard[index].at)
+        candidates = heard_of(heard_at(self.heard, index, said), number, before.talk, list(others))
+        candidates = [each for each in candidates if each.text != WAITS]
+        vectors = await vectors_of(self.models, request, [each.text for each in candidates], self.language, "remember")
+        odds = await asyncio.to_thread(log_odds, request, candidates, self.language, vectors, "remember")
+        chances = 1 / (1 + np.exp(-odds))
+        best = float(chances.max())
+        if best < least:
+            return []
+        limit = min(max(_MEANT, least), best)
+        meant = dict.fromkeys(each.text for each, chance in zip(candidates, chances, strict=True) if chance >= limit)
+        if len(meant) > 1:
+            # Beside the thing itself nobody means what is of no use in a month.
+            passing = await passing_of(self.models, meant)
+            meant = dict.fromkeys([text for text in meant if passing[text] != "surely"] or list(meant))
+        self.stated_at.update({text: others[text] for text in meant if text in others})
         return list(meant)
-    # Beside the thing itself nobody means what is of no use in a month.
-    passing = await passing_of(models, meant)
-    return [text for text in meant if passing[text] != "surely"] or list(meant)
+
+    async def _stated_elsewhere(self, queries: Sequence[str], until: datetime) -> dict[str, datetime]:
+        """What was said in other conversations near to queries, and when; nothing where it cannot be searched."""
+        own = {text for sentences in self.spoken for text in sentences}
+        try:
+            near = await self.near_statements(queries)
+        except ReverieError as error:
+            log.warning("other_conversations_not_searched", code=error.code)
+            return {}
+        said = [(each.text, each.at) for each in near if each.text not in own]
+        dated = {text: at for text, at in said if at is not None and at <= until}
+        able = await asyncio.to_thread(lambda: set(filter(_may_be_meant, dated)))
+        return {text: at for text, at in dated.items() if text in able}
 
 
 def _spoken(heard: Sequence[Message]) -> list[list[str]]:
@@ -129,16 +189,43 @@ def _spoken(heard: Sequence[Message]) -> list[list[str]]:
     return found
 
 
-def _likely(spoken: Sequence[Sequence[str]]) -> dict[int, list[LikelyRequest]]:
+def _likely(spoken: Sequence[Sequence[str]], language: str) -> dict[int, list[LikelyRequest]]:
     """By message the sentences that may ask, so many of all."""
     found: dict[int, list[LikelyRequest]] = {}
     left = _MAX_SENTENCES
     for index, said in enumerate(spoken):
-        may_ask = [each for each in said if split_request(each).kind == "none" and not forget_requests(each)]
+        may_ask = [each for each in said if _is_unread(each, language) and not forget_requests(each)]
         if likely := likely_requests("remember", may_ask)[:left]:
             found[index] = likely
             left -= len(likely)
     return found
+
+
+def _may_be_meant(text: str) -> bool:
+    """Whether a statement of another conversation may be what somebody means: no question, and nothing that asks."""
+    if asks(text, None) or split_request(text).kind not in ("none", "inside"):
+        return False
+    # "The tank's size, hang on to it" asks for what it names.
+    return max(by_words("remember", part) for part in (text, *parts_of(text))) < _ASKS_ITSELF
+
+
+def _says_itself(sentence: str) -> bool:
+    """Whether a sentence that asks says itself what is to be kept, a number or a code: nothing else is meant."""
+    request = remembering_asked(sentence)
+    said = sentence[request.start : request.end]
+    return request.kind == "inside" and _VALUE.search(said) is not None and _OLD.search(aligned(said)) is None
+
+
+def _is_unread(sentence: str, language: str) -> bool:
+    """Whether no pattern reads what a sentence asks, or no more than a name of what is meant: "the oil for the van"."""
+    request = split_request(sentence)
+    if request.kind == "inside":
+        named = sentence[request.start : request.end].strip()
+        most = _MOST_OF_HAN_NAME if is_unspaced(named) else _MOST_OF_NAME
+        is_short = _DIGIT.search(named) is None and len(words_of(named)) <= most
+        is_name = is_short and _NAMES_A_THING.match(aligned(named)) is not None
+        return is_name and not read_facts([Utterance(named, _NO_TIME)], language)
+    return request.kind in ("none", "named")
 
 
 def _chars(said: Sequence[str]) -> int:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
-from functools import cached_property
+from datetime import date
 from typing import Any
 
-from reverie_server.extraction.referents import UNNAMED, Referents
+from reverie_server.extraction.basis import LATE, Basis, FileSnapshot
+from reverie_server.extraction.referents import UNNAMED
 from reverie_server.extraction.superseded import (
-    KnownLine,
     Successor,
-    facts_of,
-    known_lines,
     supersede,
     without_lines,
 )
 from reverie_server.extraction.text import (
     ExtractionRules,
-    SavedLines,
     cleaned,
     entry_lines_of,
     title_of,
@@ -29,22 +25,20 @@ from reverie_server.extraction.text import (
 )
 from reverie_server.heuristics.entries import dated, undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
-from reverie_server.heuristics.grounding import Sources, refusal, without_refused
-from reverie_server.heuristics.line_worth import maybe_introductions
-from reverie_server.heuristics.memorable import Heard, Memorable, language_of, memorable_of
+from reverie_server.heuristics.grounding import refusal, without_refused
+from reverie_server.heuristics.memorable import Heard, Memorable
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
+from reverie_server.heuristics.requests.requested_lines import ended
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.spoken_sentences import without_leading
-from reverie_server.heuristics.stated_fact import StatedFact
 from reverie_server.heuristics.statements import Ground, statement
-from reverie_server.jobs.model import Stage, message_source
+from reverie_server.jobs.model import Stage
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.long_term.guard import GuardRules, check
 from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
 from reverie_server.sessions.daily_log import local_day
-from reverie_server.sessions.model import Message
 from reverie_server.text.markdown_blocks import without_marker
 from reverie_server.text.redact import essence
 
@@ -53,103 +47,8 @@ UNGROUNDED = "ungrounded"
 # How many refused lines a model is shown, and how much of each.
 _SHOWN_LINES, _SHOWN_CHARS = 10, 200
 
-# A profile of so many lines gets no further ones but those of facts, and none that was said so long before its last.
-_MAX_PROFILE_LINES, _LATE = 40, timedelta(days=1)
 # A longer statement takes no line's place.
 _MAX_SUCCESSOR_CHARS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class FileSnapshot:
-    """A file as it was read (`text` None: there is none).
-
-    `machine` are the hashes of lines the server wrote, `said_at` the times at which what they say was said. `outdated`
-    are those that hold no more, as the facts stand, with what takes their place.
-    """
-
-    path: str
-    text: str | None
-    machine: frozenset[bytes] = frozenset()
-    said_at: Mapping[bytes, datetime] = field(default_factory=dict)
-    outdated: Mapping[str, Successor | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Basis:
-    """The inputs of a proposal: the messages heard in a session, the files, and the lines that tools saved meanwhile.
-
-    `clean` removes forgotten texts from a text. A model may rewrite the paths in `replaceable`. `names` are the
-    speakers' names, `time_zone` is the agent's. `asked` is what `asked_to_remember` gives.
-    """
-
-    session_id: str
-    heard: Sequence[Message]
-    memory: FileSnapshot
-    profile: FileSnapshot
-    saved: Sequence[str]
-    replaceable: frozenset[str]
-    clean: Callable[[str], str]
-    language: str
-    names: Sequence[str] = ()
-    time_zone: str = "UTC"
-    asked: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @cached_property
-    def grounds(self) -> Sources:
-        """The sources of a model's lines. A daily note is no source: it repeats what the assistant said."""
-        files = [self.memory.text or "", self.profile.text or ""]
-        return Sources(self.heard, [*files, *self.saved], self.names)
-
-    def source(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """The provenance of a line that is made of these messages."""
-        return message_source(self.session_id, [(m.seq, m.message_id) for m in messages])
-
-    @cached_property
-    def known(self) -> list[KnownLine]:
-        """The lines of MEMORY.md and PROFILE.md."""
-        return [
-            line
-            for file in (self.memory, self.profile)
-            for line in known_lines(file.path, file.text or "", file.machine, file.said_at)
-        ]
-
-    @cached_property
-    def spoken_language(self) -> str:
-        """The language of the conversation."""
-        return language_of(self.heard, [line.text for line in self.known], self.language)
-
-    @cached_property
-    def known_facts(self) -> list[tuple[int, StatedFact]]:
-        """The facts that these lines state, each with the number of its line."""
-        return facts_of(self.known, self.spoken_language)
-
-    @cached_property
-    def memorable(self) -> Heard:
-        """What is worth keeping of the conversation, found without a model."""
-        known = [fact for _, fact in self.known_facts]
-        return memorable_of(self.heard, self.spoken_language, self.time_zone, known, self.asked)
-
-    @cached_property
-    def referents(self) -> Referents:
-        """Whom its sentences mean that name nobody."""
-        return Referents(self.heard, self.memorable, self.clean)
-
-    @cached_property
-    def maybe_introductions(self) -> list[Memorable]:
-        """Lines for PROFILE.md that may say who the user is, in words of which no other line is made.
-
-        There are none where it is long, and none of a conversation before the last that it is made of: what was said
-        then may be over.
-        """
-        if len(entry_lines(self.profile.text or "")) >= _MAX_PROFILE_LINES:
-            return []
-        latest = max(self.profile.said_at.values(), default=None)
-        heard = [m for m in self.heard if latest is None or m.at >= latest - _LATE]
-        return maybe_introductions(heard, self.memorable, self.spoken_language, self.time_zone, self.asked)
-
-    def saved_lines(self) -> SavedLines:
-        """The lines that tools saved in the same conversation, to compare new lines with."""
-        return SavedLines(self.saved, self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +300,7 @@ def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatem
     be over, which nobody said since. What was to be remembered is as true as on that day.
     """
     statement, latest = line.statement, max(file.said_at.values(), default=None)
-    is_late = latest is not None and statement.message.at < latest - _LATE
+    is_late = latest is not None and statement.message.at < latest - LATE
     text, days = undated(statement.text)
     if line.is_request or not is_late or days:
         return statement
@@ -410,18 +309,21 @@ def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatem
 
 def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str], basis: Basis) -> dict[str, Successor]:
     """The lines of a file, beside the `outdated` ones, that give way to another statement, which no file has yet."""
-    known = {essence(text) for text in [*new, *(line.text for line in basis.known)]}
+    holding = [line.text for line in basis.known if line.text not in file.outdated]
+    known = {essence(undated(text)[0]) for text in [*new, *holding]}
     found: dict[str, Successor] = {}
     for line, successor in file.outdated.items():
         if successor is None or line in outdated or len(successor.text) > _MAX_SUCCESSOR_CHARS:
             continue
         said = without_leading(successor.text)
         is_allowed = why_order(said) is None and basis.clean(f"- {said}").strip() == f"- {said}"
-        core = essence(said)
+        core = essence(undated(said)[0])
         # A line that was asked for may say the same without the words that ask for it.
         if is_allowed and not any(text in core for text in known if text):
             known.add(core)
-            found[line] = replace(successor, text=said)
+            found[line] = replace(successor, text=f"{ended(said)} {successor.rest}" if successor.rest else said)
+        elif successor.rest:
+            found[line] = replace(successor, text=successor.rest)
     return found
 
 

@@ -22,17 +22,9 @@ from reverie_indexer.model import Place
 from reverie_indexer.retry import until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
-from reverie_server.extraction.asked import asked_to_remember
-from reverie_server.extraction.propose import (
-    STAGE,
-    UNGROUNDED,
-    Basis,
-    FileSnapshot,
-    Proposal,
-    from_answer,
-    heuristic_proposal,
-    problem_of,
-)
+from reverie_server.extraction.asked import NearStatements, asked_to_remember
+from reverie_server.extraction.basis import Basis, FileSnapshot
+from reverie_server.extraction.propose import STAGE, UNGROUNDED, Proposal, from_answer, heuristic_proposal, problem_of
 from reverie_server.extraction.store import MessageRange, Pending, Retry
 from reverie_server.extraction.text import (
     FILE_CHARS,
@@ -61,7 +53,7 @@ from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import machine_lines
 from reverie_server.provenance.tombstones import tombstone_mark
 from reverie_server.sessions.daily_log import local_day
-from reverie_server.sessions.model import Message
+from reverie_server.sessions.model import Message, Session
 
 log = structlog.get_logger()
 # After these rounds a run ends, and the rest is deferred to another run: a job has a time limit.
@@ -297,9 +289,17 @@ class Run:
             language=self._grant.settings.language,
             names=[(self._work.owner_key or "").rpartition(":")[2]],
             time_zone=self._grant.settings.time_zone,
-            asked=await asked_to_remember(self._dependencies.models, round_.heard, self._grant.settings.language),
+            asked=await asked_to_remember(
+                self._dependencies.models, round_.heard, self._grant.settings.language, self._near_statements(session)
+            ),
         )
         return SliceState(basis, alive[path][1] if path in alive else None, day, today, mark)
+
+    def _near_statements(self, session: Session) -> NearStatements:
+        """What the owner of a session said on any day, by its meaning."""
+        principal = replace(self._grant.principal, owner_key=session.owner_key)
+        grant = replace(self._grant, principal=principal)
+        return partial(self._dependencies.near_statements.find, grant, self._place)
 
     def _replaceable(self, memory: FileSnapshot, profile: FileSnapshot) -> frozenset[str]:
         """The paths of the files that fit into an answer. Of a longer file the end would be lost."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
-from reverie_server.extraction.superseded import Successor, partly_outdated_lines
+from reverie_server.extraction.superseded import Successor, partly_outdated_lines, rest_of
 from reverie_server.extraction.superseded import outdated_lines as superseded_lines
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.jobs.model import message_source
@@ -155,6 +155,7 @@ async def outdated_lines(
     rows = await (await connection.execute(SQL["successors"], params)).fetchall()
     successors = {row["fact_id"]: _successor(row) for row in rows}
     outdated = {line: None if fact_id is None else successors.get(fact_id) for line, fact_id in found.items()}
+    outdated = {line: by and replace(by, rest=rest_of(line, by.text)) for line, by in outdated.items()}
     rests = await asyncio.to_thread(partly_outdated_lines, text, machine, superseded)
     hashes = {line: line_sha256(line) for line in rests if line not in outdated}
     params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path, "hashes": sorted(hashes.values())}

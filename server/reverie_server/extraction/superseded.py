@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from reverie_server.files.well_known import PROFILE
+from reverie_server.heuristics.changes.change_pairs import units_of
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.extract import UserStatement
@@ -27,6 +29,10 @@ from reverie_server.text.markdown_edit import lines_of
 _EARLY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+# No year: "set up in 2024" is no code.
+_LONG_NUMBER = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{3}")
+
+
 @dataclass(frozen=True, slots=True)
 class KnownLine:
     """A line of a file with the time at which it was said; `is_machine`: the server or a tool wrote it."""
@@ -39,10 +45,11 @@ class KnownLine:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """What takes the place of a line: the statement, and its source."""
+    """What takes the place of a line: the statement and its source. `rest` is what of the line is of something else."""
 
     text: str
     source: Mapping[str, Any]
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +109,17 @@ def partly_outdated_lines(
         if rest.strip() and rest != body:
             found[line] = rest.strip()
     return found
+
+
+def rest_of(line: str, successor: str) -> str:
+    """What of a line that is replaced is of something else: the parts with a number of their own that share no word
+    with what replaces it. "4471 is the delivery door and the alarm has 7713" loses its door alone; "" where that is not
+    plain."""
+    parts = [part for part in units_of(without_marker(line)) if part != without_marker(line)]
+    valued = [part for part in parts if _LONG_NUMBER.search(part) is not None]
+    said = content_terms(successor)
+    left = [part for part in valued if not said & content_terms(part)]
+    return without_leading(", ".join(left)) if left and len(left) < len(valued) else ""
 
 
 def facts_of(known: Sequence[KnownLine], language: str) -> list[tuple[int, StatedFact]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from reverie_indexer.model_slot import ModelSlot
-from reverie_server.extraction.propose import Basis
+from reverie_server.extraction.basis import Basis
 from reverie_server.heuristics.line_worth import LineWorth, to_weigh, weighed
 from reverie_server.heuristics.memorable import Heard
 from reverie_server.search.worth import passing_of, persons_among

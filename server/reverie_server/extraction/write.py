@@ -16,7 +16,8 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
 from reverie_server.access.gate import Grant
 from reverie_server.extraction import store as extraction_store
-from reverie_server.extraction.propose import STAGE, Basis, NewFile, Proposal
+from reverie_server.extraction.basis import Basis
+from reverie_server.extraction.propose import STAGE, NewFile, Proposal
 from reverie_server.extraction.store import Pending, Retry
 from reverie_server.extraction.text import ExtractionRules, lines_not_in
 from reverie_server.files.well_known import note_path
@@ -28,6 +29,7 @@ from reverie_server.long_term.archive import archive_change
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
+from reverie_server.search.asked.near_statements import NearStatements
 from reverie_server.sessions.message_range import is_unchanged
 from reverie_server.sessions.model import Message
 from reverie_server.text import markdown_edit
@@ -54,6 +56,7 @@ class ExtractionDependencies:
     pipeline: Pipeline
     tombstones: Tombstones
     models: ModelSlot
+    near_statements: NearStatements
     model: LanguageModel | None
     count: CountTokens
     rules: ExtractionRules

@@ -21,6 +21,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences, sentence_k
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Work
 from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.fences import strip_injected
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
 SQL = Queries(__file__)
@@ -47,8 +48,9 @@ class ForgettableFacts(Forgettable):
     ) -> Findings:
         """Remove the facts that hold one of the texts, or that one of its sentences states.
 
-        Facts of messages that were changed go, too, and are read anew in what is left of these. What a removed fact had
-        superseded holds again. A fact that names one of the texts as what it replaces stays, without the name.
+        Facts of messages that were changed go, too, and are read anew in what is left of these; what was read in a line
+        that repeats a sentence of them stays with that sentence. What a removed fact had superseded holds again. A fact
+        that names one of the texts as what it replaces stays, without the name.
         """
         facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
         rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
@@ -59,7 +61,9 @@ class ForgettableFacts(Forgettable):
                 "session_keys": [session_key for session_key, _ in forgotten.messages],
                 "seqs": [seq for _, seq in forgotten.messages],
             }
-            await connection.execute(SQL["drop_sources"], {**facts.key, **messages})
+            sources = await (await connection.execute(SQL["read_in_lines"], {**facts.key, **messages})).fetchall()
+            kept = await asyncio.to_thread(_sources_left, sources)
+            await connection.execute(SQL["drop_sources"], {**facts.key, **messages, "kept": kept})
             await connection.execute(SQL["read_again"], {**facts.key, **messages})
             await defer(connection, Work("facts", place.tenant_id, place.agent_id, place.owner_key))
         if removed or forgotten.messages:
@@ -136,6 +140,12 @@ def _naming(rows: Sequence[DictRow], texts: Sequence[str], objects: Sequence[str
         for row in rows
         if targets.found_in(row["replaced"]) or not keys.isdisjoint(_keys_of([row["replaced"]]))
     ]
+
+
+def _sources_left(rows: Sequence[DictRow]) -> list[int]:
+    """The sources whose fact is recognised by a sentence that is left in the message."""
+    left = {row["content"]: {span.key for span in keyed_sentences(strip_injected(row["content"]))} for row in rows}
+    return [row["source_id"] for row in rows if not left[row["content"]].isdisjoint(map(bytes, row["keys"]))]
 
 
 def _keys_of(texts: Sequence[str]) -> list[bytes]:

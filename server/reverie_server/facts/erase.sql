@@ -25,11 +25,22 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
   AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
 ORDER BY f.fact_id;
 
--- drop_sources: what was read in some messages, as (session, number) in two arrays
+-- read_in_lines: what was read in lines that repeat some messages, given as (session, number) in two arrays; what is left
+-- of the message, and by which sentences the fact is recognised
+SELECT s.source_id, m.content,
+       ARRAY(SELECT k.sentence_sha256 FROM fact_sentences k
+             WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = s.slice_id AND k.fact_id = s.fact_id) AS keys
+FROM unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS u(session_key, seq)
+JOIN fact_sources s ON s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = u.session_key
+                   AND s.seqs @> ARRAY[u.seq] AND s.line_sha256 IS NOT NULL
+JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.session_key = u.session_key AND m.seq = u.seq
+ORDER BY s.source_id;
+
+-- drop_sources: what was read in some messages, as (session, number) in two arrays, but for some sources
 DELETE FROM fact_sources s
 USING unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS m(session_key, seq)
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = m.session_key
-  AND s.seqs @> ARRAY[m.seq];
+  AND s.seqs @> ARRAY[m.seq] AND s.source_id <> ALL(%(kept)s::bigint[]);
 
 -- read_again: the rest of changed messages is read anew, with what was said after them
 UPDATE sessions s SET facts_through = least(s.facts_through, m.seq - 1)

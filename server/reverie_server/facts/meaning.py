@@ -29,14 +29,12 @@ from reverie_server.facts.reading import heard_in, keys_of, message_source, utte
 from reverie_server.facts.settle import passage_of
 from reverie_server.facts.unread import Round, Unread, as_open, unread_statements
 from reverie_server.heuristics.changes.change_pairs import pair_models
-from reverie_server.heuristics.changes.change_sentences import (
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
+from reverie_server.heuristics.changes.changed_facts import (
     BY_MEANING,
     GUESSED,
     LIKELY,
-    ChangeSentence,
-    OpenFact,
     SimilarityLimits,
-    change_sentences,
     has_other_value,
     replacement,
     replacing_fact,

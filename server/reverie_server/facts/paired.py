@@ -19,15 +19,8 @@ from reverie_server.facts.near_statements import SaidBefore
 from reverie_server.facts.unread import Unread
 from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
-from reverie_server.heuristics.changes.change_sentences import (
-    GUESSED,
-    LIKELY,
-    ChangeSentence,
-    OpenFact,
-    change_sentences,
-    has_to_do_with,
-    has_value,
-)
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
+from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_to_do_with, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -35,6 +28,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_be_otherwise,
     is_apart,
     is_for_good,
+    is_own_value,
     nearness_of,
     pair_log_odds,
 )
@@ -98,7 +92,7 @@ class _Earlier:
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None, cue
-        if self.facts and not is_likely:
+        if self.facts and (not is_likely or any(map(is_own_value, self.facts))):
             return None
         if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
             return None

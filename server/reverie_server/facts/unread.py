@@ -18,12 +18,7 @@ from reverie_server.facts.due import DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.model import MessageSource, Reading
 from reverie_server.facts.reading import keys_of
-from reverie_server.heuristics.changes.change_sentences import (
-    ChangeSentence,
-    OpenFact,
-    is_statement,
-    stated_values,
-)
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, is_statement, stated_values
 from reverie_server.heuristics.changes.values import Values, shared_words, subject_of_both, values_of
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases

@@ -3,33 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
+from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
-# Of an answer so many sentences are looked at, and of a text and a sentence so many characters.
-_MAX_SENTENCES, _MAX_CHARS = 100, 1000
+# Of an answer so many sentences are looked at, of a text and a sentence so many characters, and so many answers.
+_MAX_SENTENCES, _MAX_CHARS, _MAX_ANSWERS = 100, 1000, 20
+_MAX_OF_MESSAGE = 20_000
+_FEWEST_SHARED, _FEWEST_CHARS = 2, 5
+# Many answers have these, whatever is forgotten.
+_TIMES = (
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december spring summer autumn winter morning afternoon evening night today "
+    "tomorrow yesterday week montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai "
+    "juni juli oktober dezember frühling sommer herbst morgen nachmittag abend nacht heute gestern woche lunes "
+    "martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto septiembre "
+    "octubre noviembre diciembre primavera verano otoño invierno mañana tarde noche hoy ayer semana"
+)
 
 
-def behind(texts: Sequence[str], page: Sequence[Message]) -> list[Message]:
-    """The messages of a page right behind one with some of the texts: what was said before repeats nothing."""
-    return [message for before, message in pairwise(page) if any(text in before.content for text in texts)]
+def behind(texts: Sequence[str], page: Sequence[Message]) -> list[tuple[str, str]]:
+    """The answers of a page right behind a message with some of the texts, each with that message: what was said before
+    repeats nothing."""
+    return [
+        (before.content, message.content)
+        for before, message in pairwise(page)
+        if message.role == "assistant" and any(text in before.content for text in texts)
+    ]
 
 
-def echoes(texts: Sequence[str], messages: Sequence[Message], language: str) -> list[str]:
-    """The statements of answers that repeat what is forgotten: a number or a name of it, or most of its words. Pure."""
-    of_texts = [meaning_of(text[:_MAX_CHARS], language) for text in texts]
-    terms = frozenset().union(*(each.terms for each in of_texts))
-    distinctive = frozenset(term for term in terms if any(map(str.isdigit, term)))
-    distinctive |= frozenset().union(*(each.names for each in of_texts))
-    found = []
-    for message in messages:
-        if message.role != "assistant":
-            continue
-        for sentence in statements(message.content)[:_MAX_SENTENCES]:
+def echoes(texts: Sequence[str], answered: Sequence[tuple[str, str]], language: str) -> list[str]:
+    """The statements of answers that repeat what is forgotten. Pure.
+
+    Each answer comes with its message. A statement repeats a number of the texts or most of their words; the first of
+    an answer, which is what it takes up, also a name of them, or a word that of its message only they have.
+    """
+    terms, names = (of_texts - _times(language) for of_texts in _terms_of(texts, language))
+    numbers = frozenset(term for term in terms if any(map(str.isdigit, term)))
+    found: list[str] = []
+    for message, answer in answered[:_MAX_ANSWERS]:
+        others = [text for text in statements(message[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES] if text not in texts]
+        own = terms - _terms_of(others, language)[0]
+        for number, sentence in enumerate(statements(answer[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES]):
             shared = meaning_of(sentence[:_MAX_CHARS], language).terms & terms
-            if shared & distinctive or (len(shared) >= 2 and 2 * len(shared) >= len(terms)):
+            is_most = len(shared) >= _FEWEST_SHARED and 2 * len(shared) >= len(terms)
+            is_taken_up = number == 0 and (bool(shared & names) or _says_much(shared & own))
+            if shared & numbers or is_most or is_taken_up:
                 found.append(sentence)
-    return found
+    return list(dict.fromkeys(found))
+
+
+@cache
+def _times(language: str) -> frozenset[str]:
+    return meaning_of(_TIMES, language).terms
+
+
+def _terms_of(texts: Sequence[str], language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of some texts, and the names among them."""
+    meanings = [meaning_of(text[:_MAX_CHARS], language) for text in texts]
+    return (
+        frozenset().union(*(each.terms for each in meanings)),
+        frozenset().union(*(each.names for each in meanings)),
+    )
+
+
+def _says_much(terms: frozenset[str]) -> bool:
+    """Whether terms have a word that is no short one, or two of Chinese characters, which overlap."""
+    written_out = [term for term in terms if len(term) >= _FEWEST_CHARS]
+    return bool(written_out) or sum(map(is_han, terms)) >= _FEWEST_SHARED

@@ -98,7 +98,8 @@ class JudgedRequests:
         asking = next((message for message in page if message.seq == request.seq), None)
         if asking is None:
             return True
-        near = await self._needs.selection.nearest(grant, place, asking.content[:MAX_QUERY_CHARS])
+        asker = replace(grant, principal=principal)
+        near = await self._needs.selection.near_statements(asker, place, [asking.content[:MAX_QUERY_CHARS]])
         late = await self._said_lately(place, session, asking)
         shown = await asyncio.to_thread(shown_of, page, asking, near, late)
         question = Question(
@@ -121,7 +122,8 @@ class JudgedRequests:
         if answer.asks and not texts:
             return True
         if answer.asks:
-            answers = behind([*texts, asking.content], page)
+            told = await self._needs.selection.exchanges(asker, place, texts)
+            answers = list(dict.fromkeys([*behind([asking.content], page), *told]))
             texts += await asyncio.to_thread(echoes, texts, answers, grant.settings.language)
             await self._needs.forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
         log.info("request_judged", asks=answer.asks, forgotten=len(texts))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,9 +17,18 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.extract import asks_to_remember
-from reverie_server.heuristics.requests.confidences import confided, is_to_be_told, leans, told_next
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement
+from reverie_server.heuristics.requests.confidences import (
+    confided,
+    is_to_be_told,
+    is_told_just_now,
+    is_told_then,
+    leans,
+    told_next,
+)
+from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.heuristics.requests.request_model import is_han
+from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import (
     MAX_HEARD,
     WAITS,
@@ -30,18 +39,26 @@ from reverie_server.search.asked.heard import (
     heard_before,
     heard_of,
 )
-from reverie_server.search.asked.targets import log_odds
+from reverie_server.search.asked.near_statements import MAX_NEAR
+from reverie_server.search.asked.targets import knows, log_odds, nearest_first
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement, statements
 
-LIMIT = 0.6
-"""A statement is forgotten from this chance on that it was asked for, and it is what was meant."""
+LIKELY = 0.6
+"""From this chance on a message asks to forget something; with less it may ask."""
+# A statement is forgotten from this chance on that it was asked for, and it is what was meant.
+_MEANT = 0.5
 _CERTAIN = 0.9
 # Words that speak of themselves or of what was said last mean other statements, where these are so likely.
 _OF_ITSELF, _OF_OTHERS = 0.3, 0.7
+# What a request names that is so likely, and so many times as likely as anything else.
+_OF_NAMED, _TIMES_AHEAD = 0.18, 3
+# The chance of what else there may be, where only one statement was heard.
+_UNKNOWN = 0.15
+_FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
 _EDGES = " .!?。！？…"
@@ -76,7 +93,7 @@ class MeantStatements:
         """
         if _opens(request, page, index):
             return told_next(request.after)
-        if request.kind in ("told", "own") and _ANNOUNCES.search(request.sentence) and not is_sure:
+        if request.kind in ("told", "own") and _announces(request.sentence) and not is_sure:
             return [request.sentence]
         if request.kind == "next":
             following = await asyncio.to_thread(_following, page, index)
@@ -90,20 +107,20 @@ class MeantStatements:
             return next((kept for each in said if (kept := [text for text in each if not is_question(text)])), [])
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
         if not found or request.kind != "topic":
-            # Only the first of them are heard: what is relevant comes before what is only of an earlier day.
-            memory = [*await self._relevant(grant, place, request), *before.older]
             message = heard_at(page, index, [*request.before, request.sentence, *request.after])
             is_ahead = is_to_be_told(request.sentence)
             following = await asyncio.to_thread(_following, page, index) if is_ahead else None
+            of_talk = heard_of(message, len(request.before), earlier, (), following)
+            memory, vectors = await self._memory(grant, place, request, [each.text for each in of_talk], before.older)
             heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
             just_said = await asyncio.to_thread(_just_said, request, earlier, answer_in(page[:index]))
             named = await asyncio.to_thread(_named, request.sentence, heard, language)
             to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
             heard = [each for each in heard if each.text not in to_keep]
-            found += await self._chosen(request, heard, just_said, named, language, is_sure=is_sure)
+            found += await self._chosen(request, heard, vectors, just_said, named, language, is_sure=is_sure)
             if not found and request.kind == "own":
                 return [request.sentence]
-            if not found and request.kind == "nearby" and not is_sure:
+            if not found and request.kind == "nearby" and vectors is None and not is_sure:
                 found = confided([each.sentences for each in earlier])
         # A request that names what it means goes with it.
         is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
@@ -113,6 +130,7 @@ class MeantStatements:
         self,
         request: ForgetRequest,
         heard: Sequence[Heard],
+        vectors: Vectors | None,
         just_said: Sequence[str],
         named: frozenset[str],
         language: str,
@@ -125,20 +143,24 @@ class MeantStatements:
         """
         if not heard:
             return []
-        vectors = await vectors_of(self._models, request, [each.text for each in heard])
         if vectors is None and request.kind in ("topic", "nearby", "own"):
             # Whether what it names was ever said, or is itself, words alone do not tell.
             return []
         odds = await asyncio.to_thread(log_odds, request, heard, language, vectors)
         chances = dict(zip((each.text for each in heard), (request.chance / (1 + np.exp(-odds))).tolist(), strict=True))
-        is_previous = request.kind == "previous"
+        # What names a thing that was told means that, wherever it was, and not what was said last.
+        is_named = names_told(request.sentence) or is_told_then(request.sentence)
+        is_previous = request.kind == "previous" and not is_named
         if request.kind == "own":
             # It says so of itself, unless it plainly means another statement.
-            others = [text for text, chance in chances.items() if chance >= LIMIT and text != request.sentence]
+            others = [text for text, chance in chances.items() if chance >= _MEANT and text != request.sentence]
             return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
+        if is_named:
+            # It has words for another statement: where that is not found, nothing is done by forgetting the request.
+            chances.pop(request.sentence, None)
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]
-        chosen = [text for text, chance in chances.items() if chance >= LIMIT]
+        chosen = [text for text, chance in chances.items() if chance >= _MEANT]
         if is_previous and vectors is None and not named and not request.before:
             # Words alone do not tell which of a message is the private one: "that" is what was said last.
             return confided([just_said]) or last_statement(just_said)
@@ -147,23 +169,66 @@ class MeantStatements:
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
             least = 1.0 if is_plain else _OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
+        if not chosen and is_named:
+            chosen = _far_ahead(chances)
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
-        if found := confided([just_said]):
-            return found
         near = [text for text in just_said if text in chances]
         best = max(near, key=chances.__getitem__, default="")
-        is_surely = is_previous or (len(near) == 1 and request.chance >= LIMIT)
+        says_which = is_named or bool(topic_of(request.sentence, language))
+        is_of_now = is_told_just_now(request.sentence) and not is_named
+        if says_which and not is_previous and not is_of_now:
+            others = [text for text in chances if text not in near and text != request.sentence]
+            is_best = bool(best) and chances[best] > max(map(chances.__getitem__, others), default=0.0)
+            return [best] if is_best and chances[best] >= _OF_POINTING else []
+        if found := confided([just_said]):
+            return found
+        is_surely = is_previous or (len(near) == 1 and request.chance >= LIKELY)
         return [best] if best and (is_surely or chances[best] >= _OF_POINTING) else []
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
-        """The statements of the whole memory that have every word of the topic, without copies of the request."""
+        """The statements of the whole memory that have every word of the topic, without copies of the request.
+
+        Of many Chinese characters that are one term the topic was cut out of a sentence at the wrong place.
+        """
+        is_cut = len(request.topic) > _MAX_OF_TERM and is_han(request.topic[0])
+        if is_cut and len(meaning_of(request.topic, grant.settings.language).terms) < _FEWEST_OF_TOPIC:
+            return []
         return _without(request, await self._selection.about(grant, place, request.topic))
+
+    async def _memory(
+        self, grant: Grant, place: Place, request: ForgetRequest, of_talk: Sequence[str], older: Sequence[str]
+    ) -> tuple[list[str], Vectors | None]:
+        """The statements of the memory that a request may mean, the nearest first, and the vectors of all and of those
+        `of_talk`.
+
+        Without a model: those that are relevant to it by its words, and none of the vectors.
+        """
+        topic = request.topic or topic_of(request.sentence, grant.settings.language)
+        queries = dict.fromkeys([request.sentence, topic] if topic else [request.sentence])
+        ready = self._models.ready
+        is_known = ready is not None and knows(ready.embedder.identity.name)
+        near = await self._selection.near_statements(grant, place, list(queries)) if is_known else []
+        others = [text for text in _without(request, [*near, *older[:MAX_NEAR]]) if text not in set(of_talk)]
+        vectors = await vectors_of(
+            self._models, request, list(dict.fromkeys([*of_talk, *others])), grant.settings.language
+        )
+        if vectors is None:
+            # Only the first of them are heard: what is relevant comes before what is only of an earlier day.
+            return [*await self._relevant(grant, place, request), *older], None
+        return await asyncio.to_thread(nearest_first, others, vectors), vectors
 
     async def _relevant(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that are relevant to the request."""
         topic = request.topic or topic_of(request.sentence, grant.settings.language)
         return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
+
+
+def _far_ahead(chances: Mapping[str, float]) -> list[str]:
+    """The one statement that is likelier by far than any other; none where there is no such."""
+    first, second = ([*sorted(chances, key=chances.__getitem__, reverse=True), "", ""])[:2]
+    is_ahead = chances.get(first, 0.0) >= max(_OF_NAMED, _TIMES_AHEAD * chances.get(second, _UNKNOWN))
+    return [first] if first and is_ahead else []
 
 
 def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: str) -> Sequence[str]:
@@ -199,7 +264,7 @@ def _named(sentence: str, heard: Sequence[Heard], language: str) -> frozenset[st
 
 def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
     """Whether a request is about what follows it in its message: it says so, or nothing was said before it."""
-    if not request.after or _ANNOUNCES.search(request.sentence) is not None:
+    if not request.after or _announces(request.sentence):
         return False
     if request.is_about_what_follows:
         return True
@@ -212,16 +277,26 @@ def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
     return is_ahead or (is_first and points_back(request.sentence))
 
 
+def _announces(sentence: str) -> bool:
+    """Whether a request says itself, behind a colon, what it means; "one more thing: what I said about the loan" does
+    not."""
+    colon = _ANNOUNCES.search(sentence)
+    return colon is not None and not names_told(sentence[colon.start() :])
+
+
 def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
-    """Those that were heard which a request can mean: what is not said yet where it speaks of that.
+    """Those that were heard which a request can mean: what is not said yet where it speaks of that, and only what is of
+    another day where it says that it was told then.
 
     Of the patterns only one is about itself.
     """
-    is_ahead = is_to_be_told(request.sentence)
+    is_ahead, is_of_then = is_to_be_told(request.sentence), is_told_then(request.sentence)
     return [
         each
         for each in heard
-        if (is_ahead or each.text != WAITS) and (request.kind in ("told", "own") or each.where != "own")
+        if (is_ahead or each.text != WAITS)
+        and (request.kind in ("told", "own") or each.where != "own")
+        and not (is_of_then and each.where in ("before", "after", "earlier"))
     ]
 
 

@@ -23,7 +23,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
-from reverie_server.forgetting.meant import LIMIT, MeantStatements, before_message
+from reverie_server.forgetting.meant import LIKELY, MeantStatements, before_message
 from reverie_server.forgetting.possible_requests import read_requests
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
@@ -50,7 +50,9 @@ _FEWEST_DIGITS = 3
 _MESSAGES_BEFORE = 24
 # So likely a message asks by itself, it needs no answer.
 _SURELY = 0.8
-# With less it is no request, whatever the answer to it; up to LIMIT it may be one.
+# The same without a word for keeping, for deleting or for what was told.
+_LIKELY_UNSAID = 0.65
+# With less it is no request, whatever the answer to it; up to LIKELY it may be one.
 _DOUBTFUL = 0.2
 # A person has to look where nothing was found for what is likely asked; what may be no request a language model alone
 # is asked about; and a request may wait for the next message. The last one of those of a message counts.
@@ -86,6 +88,7 @@ class SaidForgetting:
     ) -> None:
         self._forgetting = forgetting
         self._unmet = unmet
+        self._selection = selection
         self._meant = MeantStatements(selection, models)
         self._sessions = sessions
         self._models = models
@@ -186,7 +189,8 @@ class SaidForgetting:
         outcomes: list[_Outcome] = ["done"]
         before = await asyncio.to_thread(before_message, page, index)
         for request in requests:
-            is_likely = request.chance >= LIMIT
+            is_said = request.kind != "told" or speaks_of_forgetting(request.sentence)
+            is_likely = request.chance >= (LIKELY if is_said else _LIKELY_UNSAID)
             is_for_model = self._has_language_model and request.kind in ("told", "nearby")
             if is_for_model and not is_likely:
                 outcomes.append("for_model")
@@ -210,7 +214,8 @@ class SaidForgetting:
                 outcomes.append("unmet")
             if not (meant := meant[:_MAX_STATEMENTS]):
                 continue
-            answers = behind([*meant, page[index].content], page[max(0, index - 3) : index + 2])
+            told = await self._selection.exchanges(grant, place, meant)
+            answers = list(dict.fromkeys([*behind([page[index].content], page[index : index + 2]), *told]))
             texts = [*meant, *await asyncio.to_thread(echoes, meant, answers, grant.settings.language)]
             receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
             receipts += [receipt.receipt_id] if receipt.receipt_id else []

@@ -20,6 +20,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgettable import ReceiptKind
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.search.asked.near_statements import NearStatements
 from reverie_server.search.episode_passages import statement_text
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.search.relevance import MIN_RELEVANCE
@@ -110,6 +111,7 @@ class Selection:
         self._database = database
         self._search = search
         self._tombstones = tombstones
+        self._near_statements = NearStatements(database, search, now)
         self._now = now
 
     async def select(self, grant: Grant, place: Place, target: Target) -> Statements:
@@ -183,10 +185,8 @@ class Selection:
             raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
         return selected
 
-    async def _relevant(
-        self, grant: Grant, place: Place, query: str, secret: bytes, least: float = MIN_RELEVANCE
-    ) -> Statements:
-        """The statements that are as relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
+    async def _relevant(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
+        """The statements that are relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
         request = SearchRequest(
             place.tenant_id,
             place.agent_id,
@@ -197,7 +197,7 @@ class Selection:
             with_past=True,
         )
         outcome = await self._search.search(request, rules_for(grant, self._search.rules))
-        found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= least]
+        found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= MIN_RELEVANCE]
         by_id = {row["chunk_id"]: row for row in await self._passages(place, [each.chunk_id for each in found])}
         terms = meaning_of(query, grant.settings.language).terms
         selected = Statements()
@@ -220,11 +220,22 @@ class Selection:
             return []
         return (await self._relevant(grant, place, query, await self._tombstones.load_secret())).texts
 
-    async def nearest(self, grant: Grant, place: Place, query: str) -> list[str]:
-        """The statements that are nearest to a query, relevant or not, the best first."""
-        if not meaning_of(query, grant.settings.language).terms:
-            return []
-        return (await self._relevant(grant, place, query, await self._tombstones.load_secret(), 0.0)).texts
+    async def near_statements(self, grant: Grant, place: Place, queries: Sequence[str]) -> list[str]:
+        """The texts of `NearStatements.find`."""
+        return [each.text for each in await self._near_statements.find(grant, place, queries)]
+
+    async def exchanges(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[tuple[str, str]]:
+        """The messages of the owner with one of some texts, each with its answer; the newest, at most MAX_FOUND."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+                "owner_key": grant.principal.owner_key,
+                "texts": list(texts),
+                "limit": MAX_FOUND,
+            }
+            rows = await (await connection.execute(SQL["exchanges"], params)).fetchall()
+        return [(row["said"], row["answer"]) for row in rows]
 
     async def about(self, grant: Grant, place: Place, topic: str) -> list[str]:
         """The statements that have a topic (`having`); none for a topic without a word that carries a meaning."""

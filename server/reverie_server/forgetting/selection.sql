@@ -6,6 +6,15 @@ WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
   AND (d.expires_at IS NULL OR d.expires_at > %(now)s)
 ORDER BY c.chunk_id;
 
+-- exchanges: what an owner said with some texts in it, and the assistant's answer, the newest first
+SELECT m.content AS said, a.content AS answer FROM messages m
+JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+JOIN messages a ON a.tenant_id = m.tenant_id AND a.session_key = m.session_key AND a.seq = m.seq + 1
+WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(slice_ids)s::bigint[]) AND m.tokens >= 0 AND m.role = 'user'
+  AND a.role = 'assistant' AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text) WHERE strpos(m.content, t.text) > 0)
+ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s;
+
 -- names: the names of an entity, and of those that were merged into it or that it was merged into
 SELECT e.name, e.aliases FROM entities e
 WHERE e.tenant_id = %(tenant_id)s AND e.slice_id = ANY(%(slice_ids)s::bigint[])

@@ -135,7 +135,7 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
     own = cues_of(folded(text[:2000]), expected)
     names = [name for name in (utterance.name, reader.talk.user_name) if name]
     before = len(reader.facts)
-    reader.talk.is_of_other = False
+    reader.talk.is_of_other, reader.talk.lockable = False, None
     if utterance.speaker == "file":
         reader.stated = None
     spans = spoken_sentences(text, names)
@@ -171,13 +171,16 @@ def _read_sentence(
     named = with_named(sentence, thing) if thing is not None else None
     request = split_request(sentence) if named is None else Request("inside", 0, len(named))
     is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
-    if request.kind == "inside" or (request.kind == "before" and is_here):
+    if request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value)):
         reader.asked_in = index
     if request.kind == "named":
         reader.asked_thing = sentence[request.start : request.end]
         return
     if request.kind == "before" and not is_of_next(sentence, place):
-        _ask_for_last(reader)
+        # The number that is asked for by "that number" may have been told before the last sentence.
+        is_last = reader.last_sentence is not None and _HAS_DIGIT.search(reader.last_sentence[1]) is not None
+        if is_last or not request.is_of_value:
+            _ask_for_last(reader)
         return
     if request.kind in ("before", "next"):
         reader.asked_next, reader.asked_in = True, index

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from reverie_server.heuristics.cues import cues_of, folded
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.grounding_vocabulary import (
     concepts_of,
     forms_of,
@@ -153,9 +153,9 @@ class Neighbourhoods:
         return found
 
 
-def capitalises_nouns(text: str) -> bool:
-    """Whether a text is in a language that writes every noun with a capital, as far as that can be told."""
-    cues = cues_of(folded(text))
+def capitalises_nouns(text: str, expected: str | None = None) -> bool:
+    """Whether a text is in a language that writes every noun with a capital; `expected` where that cannot be told."""
+    cues = cues_of(folded(text), all_cues().get(expected or ""))
     return cues is not None and cues.nouns_capitalised
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.extract import MAX_LINES, UserStatement, statements_of
+from reverie_server.heuristics.fact_grammar.general import NOTED
+from reverie_server.heuristics.fact_grammar.naming import NAMING, role_before, who_is_named
 from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
@@ -72,23 +75,6 @@ _CONTRAST = re.compile(r"(?<!\w)(?:sondern|sino|but (?:at|in|for|with|as)|aber j
 _SHORT_CHARS = 8
 _WORD = re.compile(r"\w+")
 _UNSPACED_END = re.compile(r"[\u3400-\u9fff]$")
-# In scripts without spaces nothing parts a name from what follows.
-_NAME_END = r"(?![^\W\u3400-\u9fff])"
-_GAP = r"(?:\s|(?<=[\u3400-\u9fff]))"
-_POSSESSIVE = r"(?:(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+)(?!\w)\s?|我们?的?|我們?的?)"
-# Between a role and a name: the copula of the line stands for it.
-_NAMING = re.compile(
-    r"(?:(?:\s+(?:heißt|heisst|se llama|is called|is named|called|named|also|too|unfortunately|actually|by the way|ja"
-    r"|auch|leider|übrigens|zufällig|también|por desgracia|is|ist|es))|['’]s(?=\s))+$|(?:[也就]?(?:名叫|叫做?|是))$",
-    re.IGNORECASE,
-)
-_NOMINATIVES: Mapping[str, str] = {
-    **dict.fromkeys(("mein", "meinem", "meinen", "meines"), "Mein"),
-    **dict.fromkeys(("meine", "meiner"), "Meine"),
-    **dict.fromkeys(("unser", "unserem", "unseren", "unseres"), "Unser"),
-    **dict.fromkeys(("unsere", "unserer"), "Unsere"),
-}
-_OF_ONE = frozenset({"my", "our", "mi", "nuestro", "nuestra"})
 # Who is dead or gone is told by the whole sentence, and so is who is named beside others.
 _ENDS_WITH = re.compile(
     r"(?<!\w)(?:lost (?:my|our)|died|(?:is|was) dead|buried|funeral|killed|passed (?:away|on)|broke up|split up"
@@ -99,8 +85,6 @@ _ENDS_WITH = re.compile(
 )
 _DAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day$", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|und|y|e|&) ")
-# `Meinen Bruder` is one, `meinen Eltern` are more.
-_OF_ONE_OR_MANY = frozenset({"meinen", "unseren"})
 # People who are worth a line for what they are to the user only with something beside the name.
 _ACQUAINTANCE = re.compile(
     r"friend|mate|buddy|pal|neighbou?rs?|colleague|co-?worker|acquaintance|freund(?:in)?|kumpel|nachbar(?:in)?"
@@ -158,12 +142,14 @@ def memorable_of(
     language: str,
     time_zone: str,
     known: Sequence[StatedFact] = (),
-    asked_by_meaning: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    meant_by_requests: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    stated_at: Mapping[str, datetime] = MappingProxyType({}),
 ) -> Heard:
     """The facts that users state in a conversation, and the lines to keep, in order and distinct.
 
     `known` are the facts of the person's files: the people and projects in them are known by their names.
-    `asked_by_meaning` are sentences that ask to remember something in words that no pattern has, with what they mean.
+    `meant_by_requests` are sentences that ask to remember something in words that no pattern has, with what they mean;
+    of that `stated_at` has when it was said in another conversation.
     """
     spoken = [message for message in messages if message.role in ("user", "assistant")]
     utterances = [
@@ -178,35 +164,54 @@ def memorable_of(
     reading = _Reading(all_cues().get(language), time_zone, _projects_of([*known, *read]), near)
     lines: dict[str, Memorable] = {}
     resolved: dict[str, str] = {}
+    # "What I told you about the lock, hold on to it" says nothing of the lock.
+    pointing = {sentence for sentence, meant in meant_by_requests.items() if meant and sentence not in meant}
     for (index, sentence), found in by_sentence.items():
+        if sentence in pointing:
+            told = [fact for fact in found if (fact.subject, fact.predicate) != NOTED]
+            found = [replace(fact, is_request=False) for fact in told]
+        if not found:
+            continue
         resolved[sentence] = " ".join(dict.fromkeys(fact.text for fact in found))
         for line in reading.lines_of(spoken[index], sentence, found):
             lines.setdefault(essence(line.statement.text), line)
-    asked = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
-    taken_back = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_corrected for fact in found)}
-    for message, sentence, text in requests_of(spoken, asked_by_meaning):
-        of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
-        said = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
-        # "The combination is heron then pewter, it's two words": what only its second half is read of stands whole.
-        is_corrected = any(fact.is_corrected for key in of_sentence for fact in lines[key].facts)
-        first = content_terms(_CLAUSE_END.split(text, maxsplit=1)[0])
-        is_cut = bool(of_sentence) and not is_corrected and bool(first - said)
-        if is_cut and not begins_with_pronoun(text):
-            for key in of_sentence:
-                del lines[key]
-        if sentence not in asked or (is_cut and not begins_with_pronoun(text)):
-            # Of one that corrects itself what holds is to be remembered.
-            kept = resolved[sentence] if sentence in taken_back else without_leading(text)
-            request = UserStatement(reading.dated(kept, message), "notes", message, sentence)
-            lines[essence(request.text)] = Memorable(request, "memory", is_request=True)
+    requests = {sentence for (_, sentence), found in by_sentence.items() if any(fact.is_request for fact in found)}
+    # Of a sentence that corrects itself what holds is to be remembered.
+    corrected = {
+        sentence: resolved[sentence]
+        for (_, sentence), found in by_sentence.items()
+        if sentence in resolved and any(fact.is_corrected for fact in found)
+    }
+    for message, sentence, text in requests_of(spoken, meant_by_requests, stated_at):
+        if _make_room(lines, sentence, text, is_read=sentence in requests - pointing):
+            kept = corrected.get(sentence) if text not in stated_at else None
+            dated_text = reading.dated(kept or without_leading(text), message)
+            request = UserStatement(dated_text, "notes", message, sentence)
+            lines[essence(dated_text)] = Memorable(request, "memory", is_request=True)
     read_sentences = {sentence for _, sentence in by_sentence}
+    requested = {line.statement.sentence for line in lines.values() if line.is_request}
     for statement in statements_of(messages):
-        is_rule = statement.sentence not in read_sentences and reading.is_rule(statement)
+        is_told = statement.sentence in read_sentences or statement.sentence in requested
+        is_rule = not is_told and reading.is_rule(statement)
         if is_rule:
             line = Memorable(statement, "memory", is_request=True, is_habit=not reading.is_asked(statement))
             lines.setdefault(essence(statement.text), line)
     first_ones = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
     return Heard(facts, sorted(first_ones, key=lambda line: line.statement.message.seq), resolved)
+
+
+def _make_room(lines: dict[str, Memorable], sentence: str, text: str, *, is_read: bool) -> bool:
+    """Make room for what a request means, and say whether it is a line as it stands: one of which nothing is read, or
+    only its second half ("The combination is heron then pewter, it's two words"), whose lines go."""
+    of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
+    read = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
+    is_corrected = any(fact.is_corrected for key in of_sentence for fact in lines[key].facts)
+    first = content_terms(_CLAUSE_END.split(text, maxsplit=1)[0])
+    is_cut = bool(of_sentence) and not is_corrected and bool(first - read) and not begins_with_pronoun(text)
+    if is_cut:
+        for key in of_sentence:
+            del lines[key]
+    return is_cut or not is_read
 
 
 def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
@@ -315,10 +320,10 @@ class _Reading:
         if not relations or len(relations) < sum(fact.about_user for fact in facts) or copula is None:
             return text
         fact = relations[0]
-        found = _role_before(fact.object).search(text)
+        found = role_before(fact.object).search(text)
         if found is None or len(text) - len(found[0]) <= _SHORT_CHARS or _ENDS_WITH.search(folded(text)):
             return text
-        role = _NAMING.sub("", found["role"].rstrip())
+        role = NAMING.sub("", found["role"].rstrip())
         if found.start() > 0 and cues is not None:
             # "On Sunday we drive to my sister Ada's"; "with my brother Paul I'm restoring a boat" goes on.
             is_timed = cues.kinds["time"].search(folded(text)) is not None
@@ -326,7 +331,7 @@ class _Reading:
             is_longer = " " in fact.object and (cues.language == "german" or _DAY.search(fact.object) is not None)
             if not is_timed or is_longer or _AND.match(text, found.end()):
                 return text
-            role = _who_is_named(text[: found.end()], fact.object, cues.language)
+            role = who_is_named(text[: found.end()], fact.object, cues.language)
         return f"{role[:1].upper()}{role[1:]}{copula.format(fact.object)}" if role else text
 
     def _with_who(self, facts: Sequence[StatedFact], text: str) -> str:
@@ -382,38 +387,14 @@ def _without_parts(lines: Sequence[Memorable]) -> list[Memorable]:
     ]
 
 
-def _role_before(name: str) -> re.Pattern[str]:
-    """What somebody of a name is to the speaker, and the name: `my sister Ada`, `meine Chefin heißt Petra`."""
-    said = rf"(?P<role>{_POSSESSIVE}[^,.;!?，。]{{1,30}}?){_GAP}{re.escape(name)}{_NAME_END}"
-    return re.compile(said, re.IGNORECASE)
-
-
-def _who_is_named(text: str, name: str, language: str) -> str:
-    """What somebody is whose name ends a text, as the subject of a sentence: `Meine Schwester` of `zu meiner Schwester
-    Ada`, `My nephew` of `I took my nephew Tim`; "" where that is not plain."""
-    words = text.removesuffix(name).split()
-    relations = all_phrases()[language].relations
-    if len(words) < 2 or language == "chinese":
-        return ""
-    possessive, noun = words[-2], words[-1]
-    known = relations.many | relations.single
-    if language == "german":
-        known = relations.male if possessive.casefold() in _OF_ONE_OR_MANY else known
-        noun = noun if noun.casefold() in known else noun.removesuffix("n")  # `mit meinem Neffen`
-        possessive = _NOMINATIVES.get(possessive.casefold(), "")
-    elif possessive.casefold() not in _OF_ONE:
-        return ""
-    return f"{possessive} {noun}" if possessive and noun.casefold() in known else ""
-
-
 def _near_of(facts: Sequence[StatedFact]) -> dict[str, str]:
     """The people whom facts name as somebody near to the user, with the words for what they are to them."""
     found: dict[str, str] = {}
     for fact in facts:
         if fact.subject == SELF and fact.predicate in all_roles() and not _ACQUAINTANCE.fullmatch(fact.predicate):
-            said = _role_before(fact.object).search(fact.sentence)
+            said = role_before(fact.object).search(fact.sentence)
             if said is not None:
-                found[fact.object] = _NAMING.sub("", said["role"].rstrip())
+                found[fact.object] = NAMING.sub("", said["role"].rstrip())
     return found
 
 

@@ -38,14 +38,28 @@ _ADVICE = re.compile(
     r"|(?:soll|sollte|kann|könnte|muss|müsste|darf|dürfte|brauche|würde)n? (?:ich|wir|man)"
     r"|(?:debo|deber[ií]a|necesito|conviene|puedo (?!comer|tomar|beber))\w*)"
 )
+# A question without an asking word: "Do I smoke?", "Esse ich Fleisch?", "¿Tengo alergias?".
+_WHETHER = re.compile(
+    r"(?:(?:and|so|und|also|y|entonces),? )?(?:"
+    r"am i (?:still|allergic|vegetarian|vegan|an? |in |going|seeing|meeting|booked|working|living|married)"
+    r"|do i (?:still|smoke|drink|eat|have (?!to)|own|like|live|work|drive|speak|play|wear)"
+    r"|have i (?:got (?!to)|told|already|been)|did i (?:tell|say|mention|book|cancel|move|quit|stop|buy|sell)"
+    r"|(?:esse|trinke|rauche|hab|habe|bin|wohne|arbeite|fahre|mag|spiele|trage|nehme|lebe|besitze) ich(?!\w)"
+    r"|¿ ?(?:todav[ií]a |a[uú]n |ya |sigo )?(?:fumo|fumando|bebo|tengo|vivo|soy|estoy|trabajo|conduzco|toco"
+    r"|como (?:carne|pescado|de todo|gluten))(?!\w)"
+    r")[^?]*\?$"
+)
 _OPEN = re.compile(r"(?<!\w)(?:my|our|mein\w{0,2}|unser\w{0,2}|mis?|nuestr[oa]s?)(?!\w)[^?]*\?")
+# Words that are somebody's, and to be translated or explained.
+_QUOTED = re.compile(r"\"[^\"\s]+ [^\"\n]*\"|[“„][^“”„\s]+ [^“”„\n]*[“”]|«[^«»\s]+ [^«»\n]*»")
 _CHINESE_ASKS = re.compile(r"什么|甚么|哪|谁|几|多少|怎么样|为什么|何时|[?？]|吗")
 _CHINESE_ADVICE = re.compile(r"怎么(?:选|做|办|弄|挑|学|写|用)|我们?(?:应该|该|可以|能不能|能|需要|要怎么|怎么|如何)")
 
 
 def asks_about_self(message: str) -> bool:
     """Whether a sentence of the message asks about its writer's own life."""
-    return any(_asks(sentence[0]) for sentence in _SENTENCE.finditer(fold(message)) if sentence[0].strip())
+    text = _QUOTED.sub(" ", fold(message))
+    return any(_asks(sentence[0]) for sentence in _SENTENCE.finditer(text) if sentence[0].strip())
 
 
 def _asks(sentence: str) -> bool:
@@ -55,6 +69,10 @@ def _asks(sentence: str) -> bool:
     asking = _ASKS.search(text)
     if asking is None:
         # "My deadline?"
-        return _OPEN.match(text.strip(" ¿¡")) is not None
+        return _OPEN.match(text.strip(" ¿¡")) is not None or _asks_whether(text.strip())
     question = text[asking.start() :]
     return _SELF.search(question, asking.end() - asking.start()) is not None and _ADVICE.search(question) is None
+
+
+def _asks_whether(text: str) -> bool:
+    return _WHETHER.match(text) is not None and _ADVICE.search(text) is None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from reverie_server.heuristics.cues import Cues, folded
+from reverie_server.text.sentence_ends import SHORT_FORM_CHARS, is_within_sentence
 
 # A sentence reaches this score by two cues or marks, or one strong one.
 NOTABLE = 2.5
@@ -52,12 +53,7 @@ _CODE = re.compile(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[ \t]*$|\
 # Quotations, tables, headings, data, pasted sessions and traces.
 _NOT_PROSE = re.compile(r"\s*(?:[>|#{}\[]|</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*")
-_SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:[^\W\d]|dra?|mr|mrs|ms|mt|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g|i\.e"
-    r"|etc|usw|inc|ltd|co|approx|resp|min|max|jr|no|[ap]\.m)\.$",
-    re.IGNORECASE,
-)
+_END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*|(?<=[\u4e00-\u9fff][～〜])(?![～〜])\s*")
 # A number with a point that may be an ordinal, as German writes them, and what stands around one.
 _NUMBER = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
 _BEFORE_ORDINAL = re.compile(
@@ -69,15 +65,12 @@ _BEFORE_ORDINAL = re.compile(
 _MONTH = re.compile(
     r"(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|okt|oct|nov|de[zc])(?:\.|[a-zä]*(?!\w))", re.IGNORECASE
 )
-# Before a lower case letter a point ends a sentence only behind a whole word.
-_WHOLE_WORD = re.compile(r"[^\W\d_]{3}[!?.]+[\"'”»)]*$")
 _ASKS = re.compile(r"[?？؟][\s\"'’”»)\]!！]*$|^\s*¿")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯЁ][\w'’-]+|\b[A-Z]{2,}\b")
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _LONG_WORD_CHARS = 5
 # Longer texts and sentences are pasted: only their beginning is read.
 MAX_TEXT_CHARS, _MAX_SENTENCE_CHARS = 20_000, 1_000
-_SHORT_FORM_CHARS = 12
 _FEWEST_WORDS, _FEWEST_CHARS_UNSPACED = 3, 6
 
 
@@ -157,10 +150,8 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     The point of an abbreviation ends none.
     """
     for mark in _END.finditer(text, start, end):
-        before = text[max(start, mark.start() - _SHORT_FORM_CHARS) : mark.start()]
-        following = text[mark.end() : mark.end() + 1]
-        is_inside = following.islower() and not _WHOLE_WORD.search(before)
-        if is_inside or _SHORT_FORM.search(before):
+        before = text[max(start, mark.start() - SHORT_FORM_CHARS) : mark.start()]
+        if is_within_sentence(before, text[mark.start() : mark.end() + 1]):
             continue
         if _NUMBER.search(before) and (_BEFORE_ORDINAL.search(before) or _MONTH.match(text, mark.end(), end)):
             continue

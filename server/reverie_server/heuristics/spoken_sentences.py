@@ -19,8 +19,8 @@ DATED = re.compile(r"\s*+[(（](?:until |since )?\d{4}-\d\d-\d\d\??(?:(?:, | to 
 LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]++")
 _HAN_LEADS = r"(?:对了|對了|顺便说一下|順便說一下|而且|(?:不过|不過|还有|還有)(?=[，,\s我你他她它这這那]))[，,]?\s*"
 _LEADS, _SHORT_LEADS = (
-    "and|but|anyway|by the way|und|aber|übrigens|pero|por cierto",
-    "oh|well|so|ach|na|also|y|pues|bueno",
+    "and|but|anyway|by the way|und|aber|übrigens|y|pero|por cierto",
+    "oh|well|so|ach|na|also|pues|bueno",
 )
 _LEADING = re.compile(rf"(?:(?:{_LEADS}|{_SHORT_LEADS})(?:,\s*|\s+)|{_HAN_LEADS})++", re.IGNORECASE)
 # Without a comma names begin with the short ones: "So Young", "Na Li", "Oh Min-ji".

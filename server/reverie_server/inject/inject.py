@@ -27,6 +27,7 @@ from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fi
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
+from reverie_server.search.relevance import log_odds
 from reverie_server.search.request import SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
 from reverie_server.search.superseded_text import current_text, without_said
@@ -43,6 +44,10 @@ MAX_RESULTS = 20
 # How many of what was found and not injected are told of.
 _NEAR = 10
 _BEGUN_CHARS = 1_000
+# Which of what is relevant enough enters first, in log-odds: by the meaning of a passage and its neighbours, and by how
+# much of the message they cover; what an assistant said comes after what people did (docs/measurements.md).
+_MEANING, _COVERAGE, _OF_ASSISTANT = 15.0, 2.0, 3.0
+_SURE = 1e-6
 _NOTICE_FILE = "prompts/sections/memory_context.md"
 
 
@@ -203,7 +208,7 @@ class Injector:
             )
         relevances = [(entry.memory.chunk_id, entry.memory.relevance) for entry in selection.fitting]
         self._recall_log.note(grant.principal.tenant_id, queries.message, relevances, "inject")
-        text = section(selection.fitting, _notice())
+        text = section(selection.fitting, memory_notice())
         return Injection(
             section=text,
             injected=len(selection.fitting),
@@ -255,7 +260,7 @@ class Injector:
         said = {sentence.key for text in request.prompt_texts for sentence in keyed_sentences(text)}
         memories = [_without_said(_found_memory(result, settings, marked=marked), said) for result in relevant]
         matches = select(memories, threshold, prompt)
-        fitting = fit(matches, _notice(), max_tokens, self._count)
+        fitting = fit(matches, memory_notice(), max_tokens, self._count)
         return _Selection(matches, fitting, _near(results, matches, fitting, threshold))
 
     def _counted(self, grant: Grant, outcome: str, injection: Injection) -> Injection:
@@ -282,7 +287,8 @@ def _queries(request: InjectRequest, language: str) -> _Queries | None:
     return _Queries(message, with_recent_messages(message, recent, language), salient_sentences(message, language))
 
 
-def _notice() -> str:
+def memory_notice() -> str:
+    """What a section says of the memories below it."""
     return notice_of(read_resource(_NOTICE_FILE))
 
 
@@ -303,8 +309,15 @@ def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool
         day=_day(result.path, result.tier, result.updated_at, settings.time_zone),
         text=text,
         relevance=result.relevance,
-        score=result.score,
+        precedence=_precedence(result),
     )
+
+
+def _precedence(result: SearchResult) -> float:
+    """In which order a memory enters the section: by how sure it helps, what stands around it, and who said it."""
+    sure = log_odds(min(max(result.relevance, _SURE), 1 - _SURE))
+    around = _MEANING * result.vector_evidence + _COVERAGE * result.coverage
+    return sure + around - _OF_ASSISTANT * result.of_assistant
 
 
 def _without_said(memory: FoundMemory, said: Collection[bytes]) -> FoundMemory:

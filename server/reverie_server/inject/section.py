@@ -27,7 +27,7 @@ _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A passage that search found; `relevance` is absolute, 0..1; `score` orders passages of equal relevance."""
+    """A passage that search found; `relevance` is absolute, 0..1; memories enter a section by their `precedence`."""
 
     chunk_id: int
     tier: Tier
@@ -35,7 +35,7 @@ class FoundMemory:
     day: date
     text: str
     relevance: float
-    score: float
+    precedence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Entry:
     @property
     def line(self) -> str:
         """The memory's line in the section: its day, its path and its text."""
-        return f"- ({self.memory.day.isoformat()}, {_one_line(self.memory.path)}) {self.text}"
+        return line_of(self.memory.day, self.memory.path, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class PromptContents:
 
 
 def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptContents) -> list[Entry]:
-    """The memories of at least this relevance that are new to the prompt, best first; the order is total.
+    """The memories of at least this relevance that are new to the prompt, by their precedence; the order is total.
 
     Left out: a memory that a text of the prompt contains (white space and case folded); a line of the daily log a part
-    of which is such a text; a memory that `ids_and_paths` names; the less relevant one of two memories of which one
-    contains the other.
+    of which is such a text; a memory that `ids_and_paths` names; the later one of two memories of which one contains
+    the other.
     """
-    ordered = sorted(memories, key=lambda memory: (-memory.relevance, -memory.score, -memory.chunk_id))
+    ordered = sorted(memories, key=lambda memory: (-memory.precedence, -memory.relevance, -memory.chunk_id))
     relevant = [memory for memory in ordered if memory.relevance >= threshold]
     folded_prompt = [_folded(text) for text in prompt.texts] if relevant else []
     entries: list[Entry] = []
@@ -90,14 +90,22 @@ def fit(entries: Sequence[Entry], notice: str, max_tokens: int, count: CountToke
 
     An entry that does not fit is skipped, and shorter ones after it may still fit.
     """
-    fitting: list[Entry] = []
-    lines: list[str] = []
-    for entry in entries:
-        line = entry.line
-        if count(_section([*lines, line], notice)) <= max_tokens:
-            fitting.append(entry)
-            lines.append(line)
+    fitting = fit_lines([entry.line for entry in entries], notice, max_tokens, count)
+    return [entries[number] for number in fitting]
+
+
+def fit_lines(lines: Sequence[str], notice: str, max_tokens: int, count: CountTokens) -> list[int]:
+    """The numbers of the lines that fit together into a section of at most `max_tokens`, in order."""
+    fitting: list[int] = []
+    for number, line in enumerate(lines):
+        if count(_section([*(lines[each] for each in fitting), line], notice)) <= max_tokens:
+            fitting.append(number)
     return fitting
+
+
+def line_of(day: date, path: str, text: str) -> str:
+    """A memory's line in the section."""
+    return f"- ({day.isoformat()}, {_one_line(path)}) {text}"
 
 
 def section(entries: Sequence[Entry], notice: str) -> str:

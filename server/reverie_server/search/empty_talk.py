@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -78,6 +79,16 @@ def _courtesies(language: str) -> KnownTexts[bool]:
     return KnownTexts(lambda text: (is_courtesy(text, language),), size=_KNOWN, max_chars=_MAX_CHARS)
 
 
+@dataclass(frozen=True, slots=True)
+class EmptyMessages:
+    """Rows of messages: those that answer nothing, those of them that say nothing at all, and those that an assistant
+    said, where the query does not ask for them."""
+
+    empty: Sequence[int] = ()
+    silent: Sequence[int] = ()
+    of_assistant: Sequence[int] = ()
+
+
 async def empty_messages(
     connection: Connection,
     request: SearchRequest,
@@ -86,37 +97,44 @@ async def empty_messages(
     query: Query,
     language: str,
     remembered: Mapping[int, Remembered] | None = None,
-) -> tuple[list[int], list[int]]:
-    """The rows of messages that answer nothing, and those of them that say nothing at all.
+) -> EmptyMessages:
+    """The messages that answer nothing, and those of an assistant.
 
     Of a search by meaning alone none: its caller asks what is near. `remembered` is what is known of each slice.
     """
     rows = _best_messages(candidates, scores.score, request.max_results)
     if request.mode == "vector" or not rows:
-        return [], []
+        return EmptyMessages()
     await need_texts(connection, request, candidates, rows)
     shares = _shares_meaning(candidates, query)
     silent = {row for row in rows if not shares[row] and _silences(language).of(candidates.text[row])[0]}
     others = [row for row in rows if row not in silent]
     if asks_assistant(request.query) or not others:
-        return sorted(silent), sorted(silent)
+        return EmptyMessages(sorted(silent), sorted(silent))
     by_assistant = await _of_assistant(connection, request, candidates, others, remembered or {})
     courtesies = {row for row in by_assistant if _courtesies(language).of(candidates.text[row])[0]}
     said = {row for row in by_assistant if not shares[row]} | courtesies
     silent |= courtesies
-    return sorted(silent | said), sorted(silent)
+    return EmptyMessages(sorted(silent | said), sorted(silent), sorted(by_assistant))
 
 
-def without_empty(scores: Scores, empty: Sequence[int], silent: Sequence[int]) -> Scores:
-    """The scores with those of `empty` rows lowered by EMPTY_SHARE; the `silent` rows are relevant to nothing. Pure."""
-    if not empty:
+def without_empty(scores: Scores, messages: EmptyMessages) -> Scores:
+    """The scores with those of empty rows lowered by EMPTY_SHARE; the silent rows are relevant to nothing. Pure."""
+    if not messages.empty and not messages.of_assistant:
         return scores
     factor = np.ones(len(scores.score))
-    factor[list(empty)] = EMPTY_SHARE
+    factor[list(messages.empty)] = EMPTY_SHARE
     relevance = scores.relevance.copy()
-    relevance[list(silent)] = 0.0
+    relevance[list(messages.silent)] = 0.0
+    of_assistant = scores.of_assistant.copy()
+    of_assistant[list(messages.of_assistant)] = 1.0
     values = {name: getattr(scores, name) for name in scores.__slots__}
-    lowered = {"score": scores.score * factor, "base_score": scores.base_score * factor, "relevance": relevance}
+    lowered = {
+        "score": scores.score * factor,
+        "base_score": scores.base_score * factor,
+        "relevance": relevance,
+        "of_assistant": of_assistant,
+    }
     return Scores(**{**values, **lowered})
 
 

@@ -142,7 +142,7 @@ async def _picked(connection: Connection, scored: _Scored, texts: ComparedTexts)
     with span("empty_talk"):
         language = analysed.rules.language
         empty = await empty_messages(connection, request, candidates, scores, scored.query, language, corpus.remembered)
-        scores = without_empty(scores, *empty)
+        scores = without_empty(scores, empty)
     choice = Choice(connection, request, analysed.terms.terms, language, corpus, candidates, facts)
     chosen = await choice.best(scores, await _exact_finds(connection, analysed, candidates, scores), copied)
     return _Picked(chosen, standing, copies_by_original(copied, chosen.rows), seconds)

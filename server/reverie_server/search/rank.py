@@ -88,7 +88,8 @@ class Scores:
     `text_evidence` and `vector_evidence` are the factors of the two weights. `coverage` is the share of the query that
     a passage has with its neighbours. `speaker_match` says whether its speaker is one whom the query names, NaN where
     the query names nobody. `statement_score` is 0 for a passage that only asks. `document_evidence` is the largest sum
-    of its document. Without context the first two are 0 and NaN, and `statement_score` is 1.
+    of its document. Without context the first two are 0 and NaN, and `statement_score` is 1. `of_assistant` is 1 for
+    what an assistant without a name said, unless the query asks for that (`empty_talk`).
 
     Relevance is made of three: `contrast` is the passage's similarity minus the usual one of this memory, NaN without a
     vector; `idf_share` is the IDF-weighted share of the query's terms with a meaning that the passage has itself, 0..1,
@@ -103,6 +104,7 @@ class Scores:
     speaker_match: Floats
     statement_score: Floats
     document_evidence: Floats
+    of_assistant: Floats
     base_score: Floats
     boost: Floats
     score: Floats
@@ -192,6 +194,7 @@ def score(candidates: Candidates, query: Query, weights: Weights) -> Scores:
         speaker_match=weighted.speaker_match,
         statement_score=weighted.statement_score,
         document_evidence=best,
+        of_assistant=np.zeros(count),
         base_score=base,
         boost=boost,
         score=base * boost,

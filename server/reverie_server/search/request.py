@@ -124,6 +124,7 @@ class SearchResult:
     speaker_match: float
     statement_score: float
     document_evidence: float
+    of_assistant: float
     base_score: float
     boost: float
     score: float

@@ -44,8 +44,9 @@ def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
     meaning = meaning_of(analysed.query, analysed.rules.language)
     scale = analysed.measure.scale
     plane = scale.unasked if analysed.request.is_unasked else scale.asked
-    # Where every noun has a capital, a word that is unknown is no name.
-    has_unknown_name = bool(unknown & meaning.names) and not capitalises_nouns(analysed.query)
+    about_self = asks_about_self(analysed.query)
+    # Where every noun has a capital, a word that is unknown is no name. "Am I still going to Rome?" is about oneself.
+    may_name = not about_self and not capitalises_nouns(analysed.query, analysed.rules.language)
     meaning_idfs = idfs * [term in meaning.terms for term in corpus.frequencies]
     return Query(
         analysed.query,
@@ -56,11 +57,13 @@ def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
         meaning_idf=float(meaning_idfs.sum()) + len(unknown & meaning.terms) * idf(0, count),
         plane=plane,
         usual_similarity=scale.usual_similarity,
-        personal=_personal(analysed),
-        has_unknown_name=has_unknown_name,
-        about_self=asks_about_self(analysed.query),
+        personal=_personal(analysed, about_self=about_self),
+        has_unknown_name=may_name and bool(unknown & meaning.names),
+        about_self=about_self,
     )
 
 
-def _personal(analysed: AnalysedRequest) -> float:
-    return 0.0 if analysed.vector is None else personal_score(analysed.measure.direction, analysed.vector.vector)
+def _personal(analysed: AnalysedRequest, *, about_self: bool) -> float:
+    """How personal the query is. What asks about one's own life in so many words is no less than undecided."""
+    found = 0.0 if analysed.vector is None else personal_score(analysed.measure.direction, analysed.vector.vector)
+    return max(found, 0.0) if about_self else found

@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST
 from reverie_server.text.remove_spans import LEAD, Span, merged
+from reverie_server.text.sentence_ends import SHORT_FORM_CHARS, is_within_sentence
 
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
 # The marks, the time and the speaker before what a line says; the last two are of the daily log and of summaries.
 _LEAD = re.compile(rf"{LEAD}(?:#{{1,6}}[ \t]++)?+(?:\[\d\d:\d\d\][ \t]++)?+(?:(?:User|Assistant):[ \t]*+)?+")
 _OPENS_BLOCK = re.compile(r"[ \t]*+(?:[-*+•>|#]|\d{1,3}[.)]\s|\[\d\d:\d\d\]|```|~~~)")
 _ANSWER = re.compile(r" ?\| Assistant:[ \t]*+")
-_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]*_`]*+\s++|(?<=;)\s++|(?<=[。！？；])[」』）”’]*+\s*+")
-_SHORT_FORM = re.compile(
-    r"(?:^|[\s(])(?:\w|\d{1,2}|dra?|mr|mrs|ms|mt|prof|st|vs|nr|bzw|ca|sra?|av|ул|tel|z\. ?b|d\. ?h|p\. ?ej|e\.g"
-    r"|i\.e)\.$",
-    re.IGNORECASE,
+_END = re.compile(
+    r"(?<=[.!?…])[\"'”’»)\]*_`]*+\s++|(?<=;)\s++|(?<=[。！？；])[」』）”’]*+\s*+|(?<=[\u4e00-\u9fff][～〜])(?![～〜])\s*+"
 )
-_SHORT_FORM_CHARS = 12
+# "Am 12. Mai": the number may be an ordinal.
+_ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
 # A date, a source or another remark in brackets behind a sentence belongs to it.
 _REMARK = re.compile(r"[(\[][^()\[\]\n]{0,60}[)\]][.*_]*")
 _FINISHED = re.compile(r"[.!?…:;。！？：；][\"'”’»)\]*_`]*[ \t]*$|  $|\\$")
@@ -246,9 +245,10 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
             yield from _stripped(text, begin, remark.end())
             begin = remark.end()
             continue
-        before = text[max(begin, stop.start() - _SHORT_FORM_CHARS) : stop.start()]
-        is_short_form = text[stop.end() : stop.end() + 1].islower() or _SHORT_FORM.search(before)
-        if is_short_form and before[-1:] not in (";", "；"):
+        before = text[max(begin, stop.start() - SHORT_FORM_CHARS) : stop.start()]
+        behind = text[stop.start() : stop.end() + 1]
+        is_within = is_within_sentence(before, behind) or _ORDINAL.search(before) is not None
+        if is_within and before[-1:] not in (";", "；"):
             continue
         yield from _stripped(text, begin, stop.end())
         begin = stop.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from reverie_bench.tagged import tagged_lives
 from reverie_bench.truth.life import load_lives
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.confidences import is_to_be_told
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import parts_of, points_back, topic_of
 from reverie_server.heuristics.requests.request_model import is_worth_a_vector
@@ -28,13 +30,27 @@ from reverie_server.text.statement_spans import statements
 
 FOLDS = 6
 Surroundings = Literal[
-    "alone", "in a memory", "in a long talk", "asked plainly", "briefly", "not there", "asks for nothing"
+    "alone",
+    "in a memory",
+    "in a long talk",
+    "of another day",
+    "asked plainly",
+    "briefly",
+    "not there",
+    "asks for nothing",
 ]
 SURROUNDINGS: tuple[Surroundings, ...] = get_args(Surroundings)
-"""Where the talks are had: by themselves, with other talks on other days, behind other talks; with plain requests in
+"""Where the talks are had: by themselves, with other talks on other days, behind other talks; all that is before a
+request on other days, and another talk in its place, where it names what it means; with plain requests in
 the place of their own for what was just said, as most people ask ("Forget that, please"); with little before it; and
 with what is meant left out, so that nothing is; and of what only sounds like a request."""
 _MANY, _FEW = 60, 4
+# So many that what is meant is among the nearest more often than not.
+_MANY_DAYS = 25
+_JUST = re.compile(
+    r"(?<!\w)(?:just|eben|gerade|soeben|vorhin|acab\w+ de|recién|last (?:bit|line|thing|part)|letzte[ns]?)(?!\w)"
+    r"|刚|剛|上面"
+)
 _MOST_OF_PLAIN, _WAYS = 60, 3
 Nearest = Callable[[str, Sequence[str]], list[str]]
 
@@ -121,18 +137,21 @@ def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundin
             if each.language == talk.language and each is not talk and fold_of(each) == fold_of(talk)
         ]
         others = others[at % max(len(others), 1) :] + others[: at % max(len(others), 1)]
-        is_in_memory = surroundings in ("in a memory", "in a long talk") or (
+        is_apart = surroundings == "of another day"
+        is_in_memory = surroundings in ("in a memory", "in a long talk", "of another day") or (
             surroundings in ("not there", "asks for nothing") and at % 2
         )
-        memory = others[:_MANY] if is_in_memory else []
-        beside = others[:_FEW] if surroundings == "in a long talk" else []
+        memory = others[: _MANY_DAYS if is_apart else _MANY] if is_in_memory else []
+        beside = others[:_FEW] if surroundings in ("in a long talk", "of another day") else []
         asks = surroundings != "asks for nothing"
-        cases = cases_of(talk, nearest, memory=memory[len(beside) :], beside=beside, asks=asks)
+        cases = cases_of(talk, nearest, memory=memory[len(beside) :], beside=beside, asks=asks, is_apart=is_apart)
         if surroundings == "asked plainly":
             found += [_asked_plainly(case, way) for case in cases if _is_just_said(case) for way in range(_WAYS)]
         elif surroundings == "briefly":
             just_said = list(filter(_is_just_said, cases))
             found += map(_briefly, [*just_said, *(_asked_plainly(case, _WAYS) for case in just_said)])
+        elif is_apart:
+            found += filter(_names_what_it_means, cases)
         elif surroundings == "not there":
             found += [left for case in cases for left in _without_it(case)]
         else:
@@ -141,13 +160,20 @@ def cases_among(some: Sequence[Talk], nearest: Nearest, surroundings: Surroundin
 
 
 def cases_of(
-    talk: Talk, nearest: Nearest, *, memory: Sequence[Talk] = (), beside: Sequence[Talk] = (), asks: bool = True
+    talk: Talk,
+    nearest: Nearest,
+    *,
+    memory: Sequence[Talk] = (),
+    beside: Sequence[Talk] = (),
+    asks: bool = True,
+    is_apart: bool = False,
 ) -> Iterator[Case]:
     """The requests of a talk: of each message the sentence that asks most, with what was heard before it.
 
     Not `asks`, those sentences that only sound like one and mean nothing.
 
-    `memory` are talks of other days, and those of `beside` were had before it on the same day, the last one first.
+    `memory` are talks of other days, and those of `beside` were had before it on the same day, the last one first. With
+    `is_apart` all that stands before a request in its own talk is of other days, too.
     """
     days = [message.day for message in talk.messages]
     messages = by_message(talk)
@@ -163,8 +189,9 @@ def cases_of(
         number = max(asking, key=lambda at: request_model.by_words("forget", sentences[at].text))
         means = frozenset[str]().union(*(sentences[at].means for at in asking))
         before = [each for each in messages if each < message]
-        earlier = [_heard_message(talk, messages[each]) for each in reversed(before) if days[each] == days[message]]
-        of_memory = [said.text for each in before if days[each] != days[message] for said in messages[each]]
+        today = [each for each in before if days[each] == days[message] and not is_apart]
+        earlier = [_heard_message(talk, messages[each]) for each in reversed(today)]
+        of_memory = [said.text for each in before if each not in today for said in messages[each]]
         following = next((messages[each] for each in messages if each > message), None)
         is_next = following is not None and any(means & set(said.marks) for said in following if not said.asks)
         heard = heard_of(
@@ -195,6 +222,18 @@ def plain_requests(language: str) -> list[str]:
 
 def _sounds_like_it(said: Said) -> bool:
     return "none" in said.marks and any(is_worth_a_vector("forget", part) for part in parts_of(said.text))
+
+
+def _names_what_it_means(case: Case) -> bool:
+    """Whether a request of what is in the memory has words for it, and none by which it was just said."""
+    sentence = case.request.sentence
+    is_meant = [each for each, is_meant in zip(case.heard, case.is_meant, strict=True) if is_meant]
+    return (
+        bool(is_meant)
+        and all(each.where == "memory" for each in is_meant)
+        and bool(topic_of(sentence, case.talk.language))
+        and _JUST.search(aligned(sentence)) is None
+    )
 
 
 def _is_just_said(case: Case) -> bool:

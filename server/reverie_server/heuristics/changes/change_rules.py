@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from reverie_server.heuristics.changes.fact_ledger import Ledger, ReadFact, differ_in_scope
@@ -25,6 +26,18 @@ from reverie_server.heuristics.stated_fact import SELF, Change
 _TRIPS = content_terms(
     "trip journey holiday vacation visit tour weekend getaway reise urlaub ausflug wochenende viaje vacaciones escapada"
     " excursión 旅行 旅游 度假"
+)
+_LESSONS = content_terms(
+    "class classes lesson lessons course practice training session sessions rehearsal group kurs stunde training probe"
+    " unterricht gruppe clase clases curso ensayo entrenamiento taller grupo"
+)
+# "The football training of my son" is not one's own.
+_OF_SOMEBODY = re.compile(
+    r"(?<!\w)(?:sons?|daughters?|kids?|child(?:ren)?|wife|husband|sohn\w*|tochter|töchter|kind\w*|hij[oa]s?|niñ[oa]s?)(?!\w)"
+)
+_TIMES_OF_DAY = content_terms(
+    "morning mornings afternoon afternoons evening evenings night nights morgens vormittags nachmittags abends abend"
+    " mañana mañanas tarde tardes noche noches"
 )
 # What a trip consists of before it begins, and how long before that is said.
 _TRAVEL_PLANS = ("booked", "plans", "event", "when", "decided")
@@ -72,10 +85,7 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
     if new.predicate == "habit" and change.kind == "replaces" and not new.old_terms:
         _close_other_days(ledger, new)
     if new.predicate == "when" and change.kind == "replaces" and new.subject_terms:
-        # `Choir moved to Tuesdays` of one who goes to choir on Thursdays.
-        for old in list(ledger.of_key(SELF, "habit")):
-            if new.subject_terms == content_terms(without_days(old.fact.object)) - GOING:
-                ledger.close(old, new)
+        _close_on_other_days(ledger, new)
     if new.predicate == "works_at" and (change.kind == "ends" or new.fact.is_functional):
         _close_place_of_work(ledger, new)
     if new.predicate == "out_of_work":
@@ -107,6 +117,19 @@ def _close_other_days(ledger: Ledger, new: ReadFact) -> None:
             and content_terms(without_days(old.fact.object)) == activity
             and old.object_terms != new.object_terms
         ):
+            ledger.close(old, new)
+
+
+def _close_on_other_days(ledger: Ledger, new: ReadFact) -> None:
+    """Close the habit of what takes place on another day: `Choir moved to Tuesdays` of one who goes to choir on
+    Thursdays, `the pottery class` of one who does pottery on Wednesdays."""
+    subject = new.subject_terms - _LESSONS
+    is_own_lesson = subject < new.subject_terms and _OF_SOMEBODY.search(new.fact.text.casefold()) is None
+    for old in list(ledger.of_key(SELF, "habit")):
+        activity = content_terms(without_days(old.fact.object)) - GOING
+        has_day = bool(old.object_terms - activity - GOING - _TIMES_OF_DAY)
+        is_lesson_of = is_own_lesson and has_day and bool(subject) and subject == activity - _TIMES_OF_DAY
+        if new.subject_terms == activity or is_lesson_of:
             ledger.close(old, new)
 
 

@@ -19,11 +19,10 @@ from reverie_server.heuristics.changes.change_pairs import (
     shared_parts,
     word_features,
 )
-from reverie_server.heuristics.changes.change_sentences import (
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact
+from reverie_server.heuristics.changes.changed_facts import (
     NEVER,
     RENAMED,
-    ChangeSentence,
-    OpenFact,
     has_kind,
     has_value,
     is_about,
@@ -34,7 +33,14 @@ from reverie_server.heuristics.changes.values import is_other_value, shared_word
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
-from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, content_terms, exclude_each_other, scopes_of
+from reverie_server.heuristics.fact_grammar.terms import (
+    PETS,
+    ROLES,
+    VALUE_TERMS,
+    content_terms,
+    exclude_each_other,
+    scopes_of,
+)
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF
 
@@ -44,7 +50,20 @@ APART = timedelta(hours=1)
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
 
 _FOR_GOOD = NEVER - {"located"}
+# An address ends by a move, too.
+_OF_VALUES = VALUE_TERMS - content_terms("address adresse dirección 地址")
 
+# Of such a thing a life has one at a time.
+_OF_ONE_A_LIFE = content_terms(
+    "rent salary wage paycheck miete gehalt lohn alquiler renta sueldo salario 房租 租金 工资 薪水"
+)
+_OF_SOMETHING = re.compile(
+    r"['’]s (?:rent|salary|wage|paycheck)|(?:rent|salary|wage|paycheck|miete|gehalt|lohn|alquiler|renta|sueldo|salario)"
+    r" (?:for|of|von|vom|für|de|del|der|des|meiner|deiner|seiner|ihrer)(?!\w)"
+)
+# What has no owner any more.
+_GONE = re.compile(r"sold|scrapped|verkauft|verkauf|verschrottet|vendí|vendi|vendido|vendimos|vendió")
+_FEW_WORDS, _PART_OF, _WORDS = 4, frozenset({"of", "from", "von", "vom", "de", "del"}), re.compile(r"\w+")
 # From this cosine on two sentences say the same. Of pairs in tagged lives from .7 on without a word of change 56 of 136
 # are changes ("Rory has two naps", "Rory's down to a single sleep").
 _SAID_AGAIN = 0.85
@@ -67,6 +86,21 @@ _SEEKS = re.compile(
 _FOUND = re.compile(r"(?<!\w)(?:found|gefunden|fand(?:en)?|encontr\w+)(?!\w)|找到")
 _MOVED_IN = re.compile(
     r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
+)
+# What somebody does not tolerate, a birthday, a day of birth: each ends by what is said of such, or of the same thing.
+_ABIDING = tuple(
+    re.compile(rf"(?<!\w)(?:{words})|{han}")
+    for words, han in (
+        (
+            r"allerg\w*|alérgic\w*|\w*intoleran\w*|coeliac|celiac|celíac\w*|z[oö]liak\w*|unverträglich\w*|in hives",
+            "过敏|過敏|不耐受",
+        ),
+        (r"birthdays?(?!\w)|\w*geburtstag\w*|cumple(?:años)?(?!\w)", "生日"),
+        (
+            r"due date(?!\w)|(?:baby|babies|twins)(?: is| are|'s)? due(?!\w)|entbindungstermin\w*|salg?[oe] de cuentas",
+            "预产期|預產期",
+        ),
+    )
 )
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
@@ -118,7 +152,8 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if not can_change(fact.predicate) or not is_apart(change, fact.said_at):
         return False
     # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
-    if fact.predicate in (*ROLES, "works_as", "works_on", "drives") and not has_value(change, fact):
+    is_of_new_value = fact.predicate in (*ROLES, "works_as", "works_on", "drives")
+    if is_of_new_value and not has_value(change, fact) and not _says_it_is_gone(change, fact):
         return False
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
@@ -126,7 +161,12 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     is_seeking = _SEEKS.search(sentence) is not None and _FOUND.search(sentence) is None
     if fact.predicate in _SEEKABLE and is_seeking and not says_it_is_over(change):
         return False
+    # One's age ends by itself, and the age of a car is another.
+    if fact.predicate == "age" or _abides(change, fact):
+        return False
     if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
+        return False
+    if _is_value(fact) and not _can_be_its_value(change, fact):
         return False
     # Who has children has them, until something else is said of children.
     if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.sentence):
@@ -143,6 +183,53 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
     return is_about(change, fact) and not _is_of_another_scope(change, fact)
+
+
+def _says_it_is_gone(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence names what a fact says and that it is over: "sold the Transit for scrap"."""
+    words = _WORDS.findall(folded(change.sentence))
+    gone = next((at for at, word in enumerate(words) if _GONE.fullmatch(word)), None)
+    if fact.predicate != "drives" or gone is None:
+        return False
+    terms = content_terms(fact.object)
+    named = [at for at, word in enumerate(words) if content_terms(word) & terms and abs(at - gone) <= _FEW_WORDS]
+    return any(_PART_OF.isdisjoint(words[min(at, gone) : max(at, gone)]) for at in named)
+
+
+def _is_ones_own(change: ChangeSentence) -> bool:
+    """Whether the rent or the pay in a sentence is nobody else's, and of no other thing: "Anna's", "for the van"."""
+    return not change.values.names and change.of_other is None and _OF_SOMETHING.search(folded(change.sentence)) is None
+
+
+def _abides(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a fact is of a kind that ends only by what is said of such, or of what it names."""
+    said, told = folded(fact.text), folded(change.sentence)
+    if not any(kind.search(said) is not None and kind.search(told) is None for kind in _ABIDING):
+        return False
+    return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.sentence)
+
+
+def is_own_value(fact: OpenFact) -> bool:
+    """Whether a fact is a number or a code of the user's: "my staff number" ends by what says of that another."""
+    return fact.subject == SELF and _is_value(fact)
+
+
+def _is_value(fact: OpenFact) -> bool:
+    return fact.predicate == "opens_with" or not _OF_VALUES.isdisjoint(_named_by(fact))
+
+
+def _named_by(fact: OpenFact) -> frozenset[str]:
+    return content_terms(fact.predicate if fact.subject == SELF else fact.subject)
+
+
+def _can_be_its_value(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence can give a code or a number another value: it names what it is of, or without a number what
+    it is. "The key is with number 19" is of no staff number, and "none of my business" of no lock's."""
+    names, terms = _named_by(fact), content_terms(change.sentence)
+    if change.values.is_empty and not says_it_is_over(change) and not names & terms:
+        return False
+    of_what = names - _OF_VALUES
+    return not of_what or bool(of_what & terms) or shared_parts(terms, of_what, change.language) > 0
 
 
 def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -170,7 +257,9 @@ def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     theirs = values_of(fact.text, change.language)
     # The code of the garage and that of the locker are two: what the code is of has to be shared.
-    if not theirs.is_empty and not shared_words(change.values, theirs):
+    subject = content_terms(fact.subject)
+    is_one = bool(subject) and subject <= _OF_ONE_A_LIFE & content_terms(change.sentence) and _is_ones_own(change)
+    if not theirs.is_empty and not shared_words(change.values, theirs) and not is_one:
         # "The training is on Thursday" is of "Rudertraining"; "the key of the locker" is of no other key.
         is_of_another = _OF.search(folded(change.sentence)) is not None
         return not is_of_another and (

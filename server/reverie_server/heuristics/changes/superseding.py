@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from reverie_server.heuristics.changes.change_rules import close_by_change, close_place_of_work
-from reverie_server.heuristics.changes.change_sentences import GUESSED, LIKELY
+from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY
 from reverie_server.heuristics.changes.fact_ledger import (
     Closure,
     Ledger,
@@ -24,7 +24,7 @@ from reverie_server.heuristics.changes.paired_changes import APART
 from reverie_server.heuristics.fact_grammar.terms import (
     GENERIC_EVENTS,
     GENERIC_VALUES,
-    content_terms,
+    VALUE_TERMS,
     is_longer_name,
     says_same,
 )
@@ -33,7 +33,6 @@ from reverie_server.heuristics.fact_grammar.terms import (
 _SAME_EVENT = timedelta(days=21)
 # Of an event with a longer name, a shorter one says what moved within this time.
 _SAME_NAMED_EVENT = timedelta(days=60)
-_OF_VALUES = content_terms(" ".join(sorted(GENERIC_VALUES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
         return
     name = new.subject if is_event else new.predicate
     # "The Wi-Fi password" is "the password of the Wi-Fi in the flat", however its words stand.
-    is_value = not is_event and not _OF_VALUES.isdisjoint(new.subject_terms)
+    is_value = not is_event and not VALUE_TERMS.isdisjoint(new.subject_terms)
     found = [
         old
         for old in ledger.with_terms(new.subject_terms)

@@ -22,7 +22,9 @@ NOTED = ("note", "states")
 _WORTH = 4.0
 # Helping verbs and adverbs before a verb.
 _HELPING = re.compile(
-    r"^(?:['’](?:ve|ll|d)|have|has|now|also|just|recently|currently|been|already|still)\s+", re.IGNORECASE
+    r"^(?:['’](?:ve|ll|d)|(?:have|has)(?!\s(?:an?|the|no|my|our|two|\d+)\s)|now|also|just|recently|currently|been|already"
+    r"|still)\s+",
+    re.IGNORECASE,
 )
 _MIN_TERMS = 3
 _FEELINGS = frozenset({"chatter", "other"})

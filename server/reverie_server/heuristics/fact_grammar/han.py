@@ -65,6 +65,13 @@ _TIME = re.compile(
 _NO_PLACE = re.compile(r"酒店|宾馆|医院|几天|一晚|哪|什么|这里|那里|一起|他|她|你")
 # Where one works today, and where one only sat.
 _NO_WORK = re.compile(r"^家|家里|咖啡|图书馆|这里|那里|这儿|哪|今天|外面|路上|床上|周|晚上|一起|^老家|^这|^那")
+# A town is where somebody works, and no employer: "我在成都做药剂师".
+_TOWN = re.compile(
+    r"(?![一-龥]*(?:超|夜|菜|股|门|集|城|早|都|花)市)[一-龥]{1,8}[市县省]|(?:北京|上海|广州|深圳|成都|重庆|杭州|武汉|西安|南京|天津|苏州|长沙|郑州|东莞|青岛|沈阳|宁波|昆明|大连|厦门|合肥|佛山"
+    r"|福州|哈尔滨|济南|温州|长春|石家庄|常州|泉州|南宁|贵阳|南昌|太原|烟台|嘉兴|南通|金华|珠海|惠州|徐州|海口|三亚|乌鲁木齐|绍兴|中山|台州"
+    r"|兰州|无锡|洛阳|开封|桂林|大理|丽江|拉萨|银川|西宁|呼和浩特|扬州|镇江|芜湖|襄阳|宜昌|绵阳|台北|高雄|台中|台南|新竹|香港|澳门|新加坡"
+    r"|东京|伦敦|纽约|柏林|巴黎|悉尼|墨尔本|多伦多|温哥华)(?:那边|这边|市区|郊区)?"
+)
 _NO_ORIGIN = re.compile(
     r"个|的|大|好|坏|老|年轻|男|女|主持|负责|[^国外]国?际|有|什么|哪|恋|家|工|商|诗|本地|狠|病|证|当事|新"
 )
@@ -120,7 +127,9 @@ def fits_han(condition: str, text: str) -> bool:
         case "city":
             return len(text) <= 16 and _NO_PLACE.search(text) is None and _TIME.match(text) is None
         case "work":
-            return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None
+            return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None and _TOWN.fullmatch(text) is None
+        case "town":
+            return _TOWN.fullmatch(text) is not None
         case "origin":
             return len(text) <= 8 and _NO_ORIGIN.search(text) is None
         case "language":

@@ -286,6 +286,9 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return is_upper and words <= 4 and _GERMAN_JOB.match(plain) is not None and not _is_no_job(plain)
         case "spanish job":
             return words <= 7 and _SPANISH_JOB.fullmatch(plain) is not None and _NO_SPANISH_JOB.match(plain) is None
+        case "trade":
+            # "Trabaja en el hospital de Castellón" says none.
+            return not is_upper
         case "spanish car":
             return words <= 7 and _SPANISH_CAR.fullmatch(plain) is not None
         case "spanish school":

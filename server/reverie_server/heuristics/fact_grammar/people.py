@@ -27,7 +27,11 @@ _ROLE_NAMES = {
         ),
         ("wife", "frau ehefrau esposa mujer 妻子 老婆 太太 媳妇 媳妇儿"),
         ("husband", "mann ehemann marido esposo 丈夫 老公 先生"),
-        ("partner", "partnerin pareja girlfriend boyfriend freundin freund novia novio 女朋友 男朋友 女友 男友"),
+        (
+            "partner",
+            "partnerin pareja girlfriend boyfriend freundin freund novia novio 爱人 伴侣 对象 另一半 女朋友 男朋友"
+            " 女友 男友",
+        ),
         ("sister", "schwester hermana hermanita 妹妹 妹 姐姐 姐"),
         ("brother", "bruder hermano hermanito 哥哥 哥 弟弟 弟"),
         ("mother", "mom mum mutter mama madre mamá 妈妈 妈 母亲 老妈 娘 老娘"),

@@ -18,7 +18,8 @@ class Talk:
     """What a conversation has told so far: its people, and the last thing that was spoken of; `number` of sentences.
 
     `has_capitals` is False where nobody writes any. `is_of_other`: the sentence before, of the same message, is about
-    somebody else. `pet`: the word for the user's animal of which the sentence before told.
+    somebody else. `pet`: the word for the user's animal of which the sentence before told; `lockable`: the thing with a
+    code of which it told.
     """
 
     people: People = field(default_factory=People)
@@ -28,6 +29,7 @@ class Talk:
     last_thing: tuple[int, str] | None = None
     is_of_other: bool = False
     pet: str | None = None
+    lockable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.carried import carry, owner_before, with_owner, with_pet
 from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, clauses_of, denied
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
@@ -17,10 +17,9 @@ from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
-from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Change, StatedFact
+from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
 # After these facts a clause says no more of the kind.
 _EXCLUSIVE = frozenset(
@@ -28,21 +27,8 @@ _EXCLUSIVE = frozenset(
 )
 # These are what a clause says where it says nothing more exact.
 _ALONE = frozenset({"switched", "value", "quit", "has", "uses", "state", "located"})
-# What one plans for a day.
-# "She's" with what she has done.
-_HAS = re.compile(
-    r"['’]s(?= (?:(?:just|now|already|also|finally|never|always|only|recently|not|since) )*(?:gone|been|got|gotten|had"
-    r"|become|taken|left|started|begun|moved|quit|bought|sold|found|lost|given|made|changed|switched|stopped|decided"
-    r"|passed"
-    r"|joined|come|said|told|put|written|broken|swapped|turned|signed|applied|enrolled|opened|kept|won|grown|learned"
-    r"|learnt|promised|asked|fallen|worked|lived|known)(?!\w))",
-    re.IGNORECASE,
-)
-_OF_THING = {"english": "{} of {}", "german": "{} von {}", "spanish": "{} de {}", "chinese": "{1}的{0}"}
 _OF_PLACES = frozenset({"lives_in", "works_at", "works_as", "school"})
 _WHO = {"self": {"self"}, "person": {"person"}, "thing": {"thing"}, "name": {"person", "thing"}}
-
-
 _SAYS = (
     r"said|says|say|asked|wrote|writes|told|tells|text(?:ed|s)?|means|called|example|e\.g|sagt\w*|schr\w+|fragt\w*|meint\w*"
     r"|beispiel\w*|heißt|dijo|dice|escribi\w+|pregunt\w+|ejemplo|significa"
@@ -50,22 +36,7 @@ _SAYS = (
 # Somebody's words: `My sister said: I live in Rome`.
 _SAID = re.compile(rf"[^:：]{{0,80}}(?:(?<!\w)(?:{_SAYS})(?!\w)|说|写|问|例如|比如)[^:：]{{0,20}}[:：]", re.IGNORECASE)
 # What announces a statement and is none: `Change of plan: the meeting is on Thursday`.
-# Words for animals with which people live, and how each language says what the speaker's is called.
-_PET = re.compile(
-    r"(?<!\w)(?:dog|puppy|cat|kitten|parrot|budgie|rabbit|hamster|horse|pony|tortoise|hund|welpe|katze|kater|kätzchen"
-    r"|wellensittich|hase|kaninchen|pferd|perr[oa]|cachorr[oa]|gat[oa]|gatit[oa]|loro|conejo|caballo)(?!\w)"
-    r"|小?[猫狗](?:咪|狗)?|兔子|仓鼠|鹦鹉",
-    re.IGNORECASE,
-)
-_PET_IS = {
-    "english": "My {} is called ",
-    "german": "Mein {} heißt ",
-    "spanish": "Mi {} se llama ",
-    "chinese": "我的{}叫",
-}
 _ANNOUNCED = re.compile(r"[^:：\d]{3,60}[:：]\s*(?P<rest>\S.{8,})", re.DOTALL)
-
-
 # The point of a name ends nothing: `in St. Albans`, but not `in Elm St.` It is read as a letter that no text has.
 _SHORT_NAME = re.compile(
     r"((?<!\w)(?:[a-zß-öø-ÿ]{1,20}|In|At) |^)(St|Sta|Sto|Mt|Dr|Dra|Prof|Mr|Mrs|Ms|Hr|Fr|Sr|Sra)\.(?= [A-ZÄÖÜÁÉÍÓÚÑ])"
@@ -98,29 +69,10 @@ def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
         return []
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
-    statement = _of_pet(statement, talk)
+    statement = with_pet(statement, talk)
     found = _announced_facts(statement, talk)
-    talk.pet = next((word for fact in found if (word := _pet_of(fact))), None)
+    carry(statement, found, talk)
     return found
-
-
-def _of_pet(statement: Statement, talk: Talk) -> Statement:
-    """The sentence with the animal of which the one before told: `His name is Rex` after `We got a dog`."""
-    named = statement.phrases["pet_named"].match(aligned(statement.core)) if talk.pet else None
-    wording = _PET_IS.get(statement.phrases.language)
-    if named is None or wording is None:
-        return statement
-    return replace(statement, core=f"{wording.format(talk.pet)}{statement.core[named.end() :]}")
-
-
-def _pet_of(fact: StatedFact) -> str | None:
-    """The word for an animal that a fact gives the user."""
-    if fact.subject != SELF or fact.predicate not in ("has", "owns", "got", "bought", "adopted"):
-        return None
-    if fact.change is not None and fact.change.kind == "ends":
-        return None
-    found = _PET.search(fact.object)
-    return found[0] if found else None
 
 
 def _announced_facts(statement: Statement, talk: Talk) -> list[StatedFact]:
@@ -184,6 +136,7 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
     certain = replace(statement, core=statement.core[filler.end() if filler is not None else 0 : end].rstrip(" ,"))
     found += [replace(fact, text=statement.core) for fact in _relation_facts(certain, talk)]
     is_of_unread = False
+    text_before: str | None = None
     for clause, is_of_drop in zip(clauses, dropped, strict=True):
         own = subject = None
         # `My grandmother is well on in her nineties, lives in Leeds`: of whom the first part is, the second is too.
@@ -191,7 +144,8 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
             it = _it(clause, talk, phrases)
             is_of_other = before is None and talk.is_of_other
             subject = subject_of(clause, before, talk.people, phrases, talk.number, it, is_of_other=is_of_other)
-            own, subject = subject, _named_by(before, subject, phrases)
+            own = subject
+            subject = with_owner(subject, owner_before(text_before, before, talk, phrases), phrases)
             is_of_unread = (subject is None or subject.kind == "thing") and _is_of_other(clause.text, phrases)
         is_dropped = is_of_drop or (clause.inherits and is_dropped)
         if subject is not None and not is_dropped:
@@ -202,22 +156,11 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
             read = [replace(fact, text=statement.core) for fact in read] if subject is not own else read
             found += [f for f in read if f.predicate != "works_at" or (f.subject, f.object) not in pupils]
         if subject is not None and subject.kind in ("thing", "name") and not subject.is_pronoun:
-            talk.last_thing = (talk.number, subject.name)
-        before = subject or before
+            talk.last_thing = (talk.number, (own or subject).name)
+        before, text_before = subject or before, clause.text
     if before is not None or is_of_unread:
         talk.is_of_other = is_of_unread or (before is not None and before.kind in ("person", "name"))
     return [_with_cue(fact, statement) for fact in found]
-
-
-def _named_by(before: Subject | None, subject: Subject | None, phrases: Phrases) -> Subject | None:
-    """The code in "The alarm is in the hall and the code is 4471": it is that of the alarm."""
-    of = _OF_THING.get(phrases.language)
-    if subject is None or before is None or of is None or before.kind == "self":
-        return subject
-    is_bare = subject.kind == "thing" and subject.owned is None and folded(subject.name) in GENERIC_VALUES
-    if not is_bare or folded(before.name) in GENERIC_VALUES:
-        return subject
-    return replace(subject, name=of.format(subject.name, before.name)[:MAX_FIELD_CHARS])
 
 
 def _is_of_other(text: str, phrases: Phrases) -> bool:
@@ -343,7 +286,7 @@ def _text_of(statement: Statement, clause: Clause, subject: Subject, people: Peo
         if who is None:
             return statement.core
         if statement.phrases.language == "english" and subject.is_pronoun:
-            behind = _without_contraction(behind)
+            behind = _without_contraction(behind, statement.phrases)
         is_joined = statement.phrases.unspaced or behind[:1] in (" ", "'", "’")
         text = f"{who}{'' if is_joined else ' '}{behind}"
     elif not subject.said:
@@ -354,11 +297,12 @@ def _text_of(statement: Statement, clause: Clause, subject: Subject, people: Peo
     return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!。！" else "。" if statement.phrases.unspaced else ".")
 
 
-def _without_contraction(behind: str) -> str:
+def _without_contraction(behind: str, phrases: Phrases) -> str:
     """What stands behind "she" with "is" and "has" as words of their own: "Ada's allergic" reads like a possessive."""
     if not behind.startswith(("'s ", "’s ")):
         return behind
-    return f"{' is' if _HAS.match(behind) is None else ' has'}{behind[2:]}"
+    verb = "is" if phrases["has_done"].match(behind) is None else "has"
+    return f" {verb}{behind[2:]}"
 
 
 def _with_cue(fact: StatedFact, statement: Statement) -> StatedFact:

@@ -30,11 +30,29 @@ _TO_BE_TOLD = re.compile(
     r"|(?:das|der) (?:nächste|folgende|kommende)|lo (?:próximo|siguiente) que|(?:te |os |le )?voy a (?:contar|decir|confesar)(?:te|le|os)?|(?:ahora|ahí) va(?: una| algo)?)(?!\w)"
     r"|接下来|下面|以下|[我]?(?:要|想)(?:跟|和|对)你(?:说|讲)"
 )
-_ANOTHER_DAY = re.compile(
-    r"(?<!\w)(?:the other (?:day|night|evening|week)|last (?:night|week|month|time|\w+day)|yesterday|(?:days|weeks|months) ago"
-    r"|neulich|gestern|vorgestern|letzte[nsr]? (?:mal|woche|monat|nacht)|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w*"
-    r"|la otra (?:noche|tarde)|el otro día|ayer|anteayer|anoche|la (?:semana|vez) pasada|hace (?:días|semanas))(?!\w)"
-    r"|上(?:个?(?:星期|礼拜)|周)[一二三四五六日天]?|昨[天晚]|前[天几]|那天|上[次回]"
+_TIME = (
+    r"(?<!\w)(?:the other (?:day|night|morning|afternoon|evening|week)|last (?:night|week|month|time|\w+day)|yesterday"
+    r"|(?:days|weeks|months|a while|some time) (?:ago|back)|earlier this (?:week|month)"
+    r"|neulich|letztens|kürzlich|gestern|vorgestern|letzte[nsr]? (?:mal|woche|monat|nacht)|vor (?:\w+ )?(?:\w+ )?(?:tagen|wochen|monaten)"
+    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\w*"
+    r"|la otra (?:noche|tarde|mañana|semana|vez)|el otro día|ayer|anteayer|anoche|la (?:semana|vez) pasada"
+    r"|el (?:lunes|martes|miércoles|jueves|viernes|sábado|domingo|mes) pasado|hace (?:\w+ )?(?:\w+ )?(?:días|semanas|meses|tiempo))(?!\w)"
+    r"|上(?:个?(?:星期|礼拜|月)|周|週)[一二三四五六日天]?|昨[天晚]|前(?:[天几]|些天|阵子|陣子|一阵|段时间)|那天|上[次回]"
+)
+_ANOTHER_DAY = re.compile(_TIME)
+# "What I told you the other day about …", not "what I said about yesterday's party", nor what the doctor said yesterday.
+_TOLD_THEN = re.compile(
+    rf"(?<!\w)i(?:'ve| have)?(?: \w+)? (?:told you|said|mentioned|wrote|typed|shared)(?: (?:it|that|this|to|with|you|in|here)){{0,3}} (?:{_TIME})"
+    rf"|(?:{_TIME}),? i (?:told you|mentioned|wrote|typed|shared)(?!\w)"
+    rf"|(?<!\w)ich dir (?:mal )?(?:{_TIME})|(?<!\w)was ich (?:{_TIME})(?=[^.!?]{{0,80}}(?:gesagt|erzählt|geschrieben|erwähnt|getippt))"
+    rf"|(?<!\w)(?:te|os) (?:conté|dije|solté|escribí|comenté|mencioné|contaba)(?: (?:por aquí|aquí|yo)){{0,2}} (?:{_TIME})"
+    rf"|(?:{_TIME})(?: (?:que|yo|ya)){{0,2}} te (?:conté|dije|solté|escribí|comenté|mencioné)(?!\w)"
+    rf"|(?:{_TIME})我?(?:[跟和对對给給向][你您]|(?=[问問告][你您诉訴]))"
+)
+_JUST_NOW = re.compile(
+    r"(?<!\w)(?:just (?:said|told|typed|wrote|mentioned|shared)|(?:eben|gerade|soeben)(?: \w+){0,3}? (?:gesagt|erzählt|geschrieben|verraten|getippt)"
+    r"|was ich (?:dir )?(?:da )?(?:eben|gerade|soeben)|acab\w+ de (?:cont|dec|solt|escrib|mand|pon)\w+|recién (?:te )?(?:conté|dije|escribí|solté|mandé))(?!\w)"
+    r"|[刚剛][才刚剛]?我?(?:[跟和对對给給向][你您])?[说說讲講提告写寫聊]"
 )
 _ANY_STORE = re.compile(
     r"(?<!\w)(?:memory|anywhere|nowhere|on file|your (?:notes|records|logs)|nirgend\w*|gedächtnis|speicher|auftauch\w*"
@@ -64,6 +82,16 @@ def is_to_be_told(sentence: str) -> bool:
 def is_of_another_day(sentence: str) -> bool:
     """Whether a sentence speaks of what was said on another day."""
     return _ANOTHER_DAY.search(aligned(sentence)) is not None
+
+
+def is_told_then(sentence: str) -> bool:
+    """Whether a sentence says that what it speaks of was told on another day."""
+    return _TOLD_THEN.search(aligned(sentence)) is not None and not is_told_just_now(sentence)
+
+
+def is_told_just_now(sentence: str) -> bool:
+    """Whether a sentence speaks of what was said last."""
+    return _JUST_NOW.search(aligned(sentence)) is not None
 
 
 def is_of_any_store(sentence: str) -> bool:

@@ -49,14 +49,19 @@ _LEADS_TO = re.compile(
     r"|übrigens|wenn ich schon dabei bin|wo ich gerade dran denke|por cierto|ya que estamos|ahora que me acuerdo"
     r"|otra cosa|对了|說正事|说正事|順便|顺便)(?: ?[,:，：–—-]\s*|(?<=[\u4e00-\u9fff])))+"
 )
-# "Hang on to that name for me": it was said before.
-_THAT_THING = re.compile(
-    r"(?:please,? |could you |can you |will you |do )*(?:hang on to|hold on to|remember|keep(?: hold of)?|save|store"
-    r"|note|write down|jot down|don't forget|make a note of)"
-    r" that (?:name|number|code|one|date|address|password|figure|size|detail|bit|thing)"
-    r"(?: (?:down|for me|in mind|safe|please|too))*+"
-    r"(?= ?(?:[.;!?]*$|[,;] ?(?:please|will you|would you|thanks|i|i'm|i'll|we|he|she|they|it|it's|because|or|so"
-    r"|(?:just )?in case|otherwise)(?!\w)))(?! ?, ?it(?:'s| is) \S*\d)"
+# Behind a request for what was said before: courtesy, and what would be a statement of its own.
+_COURTESY = re.compile(
+    r"(?:(?:please|will you|would you|can you|could you|thanks(?: a lot)?|ok|okay|yeah|bitte|ja|danke|gell|ne|por favor"
+    r"|vale|anda|ya|gracias|porfa|好吗|吧|啊|哦|谢谢)[ ,!?.]*)+$"
+)
+# "Hang on to that name, I called her Petticoat."
+_BESIDE = re.compile(r"(?:i|she|he|they|it|it's|because|or|so|(?:just )?in case|otherwise)(?!\w)")
+_STATES = re.compile(
+    r"\d|(?<!\w)(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|i'm|i am|we|wir|vivo|soy|tengo)(?!\w)|我(?:住|的|是|在)|:|："
+)
+_OF_NUMBERS = re.compile(
+    r"(?<!\w)(?:numbers?|codes?|figures?|combinations?|nummern?|zahl\w*|kombination\w*|pins?|both|two|beid\w*|zwei|dos|amb[oa]s"
+    r"|n[uú]meros?|c[oó]digos?|combinaci\w*|tel[eé]fonos?|cifras?)(?!\w)|号|数字|电话|两|俩"
 )
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
@@ -70,6 +75,14 @@ _ANNOUNCES = re.compile(
 )
 _OTHERWISE = re.compile(r"(?<!\w)(?:otherwise|sonst|si no)(?!\w)|不然|否则")
 _BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
+# What stands behind a request, and says no more than what it points to, and why: "keep hold of that, I measured it
+# while she slept", "merk dir das ma bitte, sonst steh ich wieder da".
+_SAYS_WHY = re.compile(
+    r"\W*(?:(?:das|es|dat|dit|that|this|it|eso|esto)"
+    r"(?: (?:ma|mal|bitte|ja|doch|bloß|halt|gut|please|then|pls|porfa|por favor))*+"
+    r"(?:\W*$|,? (?:sonst|weil|falls|damit|denn|nicht dass|because|cause|cos|otherwise|in case|porque|que|si no"
+    r"|por si)(?!\w))|, (?:i|ich|yo)(?:'\w{1,2})? [^,;]{0,60}?(?<!\w)(?:it|them|es|lo|eso)(?!\w))"
+)
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
@@ -83,13 +96,14 @@ class Request:
 
     `start` and `end` are where the rest is in the sentence. `kind`: `none`; `inside` where the sentence has the thing
     itself; `before` where it is about what was said before; `next` where it is about what follows; `named` where the
-    next sentence may say what the thing is that is named there.
+    next sentence may say what the thing is that is named there. `is_of_value`: it is about a number or a code.
     """
 
     kind: Literal["none", "inside", "before", "next", "named"]
     start: int
     end: int
     is_subordinate: bool = False
+    is_of_value: bool = False
 
 
 # It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
@@ -111,6 +125,7 @@ class _Patterns:
     lead: re.Pattern[str]
     tail: re.Pattern[str]
     alone: re.Pattern[str]
+    that_thing: re.Pattern[str]
     named: tuple[re.Pattern[str], ...]
     it_is: tuple[tuple[re.Pattern[str], str], ...]
     pointing: re.Pattern[str]
@@ -138,8 +153,8 @@ def split_request(sentence: str) -> Request:
     start, end = _bounds(text)
     if (leads := _LEADS_TO.match(text, start)) is not None:
         start = leads.end()
-    if _THAT_THING.match(text, start) is not None:
-        return Request("before", end, end)
+    if end - start <= _MAX_ALONE_CHARS and (kind := _of_that_thing(text, start, end)) is not None:
+        return Request("before", end, end, is_of_value=kind == "value")
     if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end) and not _IDLE.match(text, start):
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
@@ -148,7 +163,8 @@ def split_request(sentence: str) -> Request:
         if _has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
         if (named := _named(text, start)) is not None:
-            return named
+            is_pointing = _SAYS_WHY.match(text, named.start, named.end) is not None
+            return Request("before", end, end) if is_pointing else named
     whole = first, last = start, len(text.rstrip())
     # "你记得我妹妹吗" asks what is known, and "你能记住我的柜子是88号吗" asks to remember it.
     is_known = text[:end].endswith(("吗", "嗎")) and _CAN.match(text, start, end) is None
@@ -171,6 +187,9 @@ def split_request(sentence: str) -> Request:
         is_told = lead is not None and not is_question(text)
         is_asked = is_told or (may_ask and asks_for_value(text, start, end))
         return Request("inside" if is_asked else "none", 0, len(sentence))
+    if _SAYS_WHY.match(text, first, last) is not None:
+        return Request("before", end, end)
+    first += len(text[first:last]) - len(text[first:last].lstrip(" ,;，；"))
     rest = text[first:last].strip(" \t.,;:!-–—")
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
         return Request("before", end, end)
@@ -209,6 +228,20 @@ def with_named(sentence: str, thing: str) -> str | None:
             value = sentence.strip()[slice(*found.span(group))]
             return f"{thing[:1].upper()}{thing[1:]}{copula}{value}"
     return None
+
+
+def _of_that_thing(text: str, start: int, end: int) -> Literal["value", "thing"] | None:
+    """Whether a sentence asks to keep a thing of a general name that was said before, and of a number; it may say why,
+    and states nothing: "Remember that one, I'm allergic to nuts" has what is to be remembered."""
+    patterns = _patterns()
+    found = patterns.that_thing.match(text, start, end)
+    if found is None:
+        return None
+    rest = text[found.end() : end].strip(" ,;:，。.!?？！")
+    why = rest == "" or any(each.match(rest) is not None for each in (_COURTESY, patterns.reason, _BESIDE))
+    if not why or _STATES.search(rest) is not None:
+        return None
+    return "value" if _OF_NUMBERS.search(found[0]) is not None else "thing"
 
 
 def _named(text: str, start: int) -> Request | None:
@@ -291,6 +324,7 @@ def _patterns() -> _Patterns:
         re.compile(joined("lead", of_cues)),
         re.compile(f"(?:{joined('tail', [])})$"),
         re.compile(joined("alone", [])),
+        re.compile(joined("that_thing", [])),
         tuple(re.compile(part.replace(" ", r"\s")) for table in tables for part in table["named"]),
         tuple((re.compile(table["it_is"].replace(" ", r"\s")), table["copula"]) for table in tables),
         *(re.compile(joined(kind, [])) for kind in ("pointing", "because", "reason")),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.requests import forget_phrases
+from reverie_server.heuristics.requests import forget_phrases, plain_forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.simplified import simplified
@@ -21,147 +21,12 @@ from reverie_server.text.statement_spans import is_statement, statements
 
 # Longer messages and sentences are no requests.
 MAX_CHARS, _MAX_SENTENCE_CHARS = 4_000, 300
-_TOPIC = r"(?P<topic>[^,;:.!?，。！？；：]{2,80})"
 _MARKS = " \t\r\n.!?…。！？,，\"'”“¡¿～~"
-
-# English.
-_PLEASE = (
-    r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no|oops|please|and|but|also|so|on second thought|one more thing|another thing|by the way|btw)[ ,]++)*+"
-    r"(?:(?:could|can|would|will) you (?:please )?|i want you to |i'd like you to |i would like you to )?(?:please )?"
-)
-_NOW = (
-    r"(?:that|this|what i (?:have |'ve )?(?:just )?(?:said|told you|wrote|mentioned)(?: just now| to you)?|what i've just said"
-    r"|the last (?:thing|bit|part|sentence)(?: i said)?|that last (?:thing|bit|part)|that one)"
-)
-_WHOLE = (
-    r"(?:everything i (?:have |'ve )?just (?:said|told you)|(?:my|the) last message|all (?:of )?that|all (?:of )?this)"
-)
-_TAIL = (
-    r"(?:,? (?:please|again|right away|immediately|now|anywhere|in your memory|from your memory|in memory|from memory|for me|"
-    r"on record|in your notes|anywhere in your notes|i said that|i said it|i told you|ok|okay|though|either|for good))*+"
-)
-_FORGET = r"(?:forget|erase|delete|unlearn|scrub|wipe)"
-_KEEP = r"(?:do not|don't|dont|never) (?:keep|save|store|record|note|write|log|retain|memorize|memorise)(?: down)?"
-_SAID = r"(?:i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned|wrote|shared)|you know|you(?:'ve| have) got|you have|you saved|you stored|you remember)"
-_ENGLISH = (
-    (rf"{_PLEASE}{_FORGET} {_NOW}{_TAIL}", "previous"),
-    (rf"{_PLEASE}{_FORGET} {_WHOLE}{_TAIL}", "message"),
-    (rf"{_PLEASE}{_KEEP} (?:this|{_NOW}|it)(?: down)?{_TAIL}", "previous"),
-    (rf"{_PLEASE}{_KEEP} {_WHOLE}{_TAIL}", "message"),
-    (rf"{_PLEASE}please (?:do not|don't) remember (?:this|{_NOW}){_TAIL}", "previous"),
-    (
-        rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:this|that|the next) (?:one|part|bit|thing)|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?)(?: down)?(?:,? please)? ?(?:[:,–—-]|but) ?.+",
-        "own",
-    ),
-    (rf"(?:.+?)[,;–—-]? ?(?:but|and|so)? ?(?:please )?{_KEEP} (?:this|that|it){_TAIL}", "own"),
-    (
-        rf"{_PLEASE}{_FORGET} (?:everything|all|anything|whatever|what) (?:that )?(?:{_SAID} )?(?:to you )?"
-        rf"(?:about|regarding|concerning|of) {_TOPIC}",
-        "topic",
-    ),
-    (rf"{_PLEASE}{_FORGET} that i (?:said|told you|mentioned) (?:that )?{_TOPIC}", "topic"),
-    (rf"{_PLEASE}(?:forget|(?:do not|don't) (?:keep|save|store|record)) (?P<my>my |our ){_TOPIC}", "topic"),
-)
-_BITTE = r"(?:(?:ok|okay|bitte|ach|oh|nein|moment|und|aber|doch)[ ,]++)*+(?:kannst du |könntest du |konntest du )?(?:bitte )?"
-_NUN = (
-    r"(?:das|dies|dieses|das eben|das gerade|was ich (?:dir )?(?:gerade|eben|soeben|zuletzt)? ?(?:gesagt|erzählt|geschrieben) habe"
-    r"|den letzten satz)"
-)
-_DE_TAIL = r"(?:,? (?:bitte|wieder|sofort|gleich|jetzt|nirgends|mal|doch))*+"
-_GERMAN = (
-    (rf"{_BITTE}(?:vergiss|lösch|lösche)(?: bitte)?,? {_NUN}{_DE_TAIL}", "previous"),
-    (rf"{_BITTE}{_NUN} (?:bitte )?(?:vergessen|löschen)", "previous"),
-    (
-        rf"{_BITTE}(?:vergiss|lösche?)(?: bitte)?,? (?:alles|die letzte nachricht|meine letzte nachricht){_DE_TAIL}(?:,? was ich (?:dir )?(?:gerade|eben) gesagt habe)?",
-        "message",
-    ),
-    (
-        rf"{_BITTE}(?:speicher|speichere|behalt|behalte|notier|notiere|schreib|schreibe|merk|merke)(?: dir)?(?: bitte)? {_NUN}(?: bitte)? nicht(?: auf| ab)?{_DE_TAIL}",
-        "previous",
-    ),
-    (rf"{_BITTE}(?:das|dies) (?:bitte )?nicht (?:speichern|behalten|merken|notieren|aufschreiben)", "previous"),
-    (
-        rf"{_BITTE}(?:speicher|speichere|behalt|behalte|notier|notiere|merk|merke)(?: dir)?(?: bitte)? (?:das|dies|folgendes)(?: bitte)? nicht ?[:,–—-] ?.+",
-        "own",
-    ),
-    (
-        rf"(?:.+?)[,;–—-] ?(?:aber|und)? ?(?:bitte )?(?:speicher|speichere|behalt|behalte|notier|notiere|merk|merke)(?: dir)?(?: bitte)? (?:das|dies|es)(?: bitte)? nicht{_DE_TAIL}",
-        "own",
-    ),
-    (
-        rf"{_BITTE}vergiss(?: bitte)?,? (?:alles,? )?was (?:ich )?(?:dir )?(?:über|uber|zu|von) {_TOPIC} (?:gesagt|erzählt|geschrieben) habe",
-        "topic",
-    ),
-    (rf"{_BITTE}vergiss(?: bitte)?,? alles (?:über|uber|zu) {_TOPIC}", "topic"),
-    (rf"{_BITTE}vergiss(?: bitte)? (?P<my>mein|meine|meinen|unsere|unseren|unser) {_TOPIC}", "topic"),
-)
-_POR_FAVOR = r"(?:(?:por favor|ok|vale|espera|y|pero|perdona)[ ,]++)*+(?:puedes |podrías )?"
-_ES_TAIL = r"(?:,? (?:por favor|ya|ahora|de nuevo|en ningún sitio|en tu memoria|de tu memoria))*+"
-_ESO = r"(?:eso|esto|lo que (?:te )?(?:acabo de (?:decir|contar|escribir)(?:te)?|dije|he dicho|conté)|lo último(?: que dije)?)"
-_SPANISH = (
-    (rf"{_POR_FAVOR}(?:olvida|olvidar|borra|borrar|elimina) {_ESO}{_ES_TAIL}", "previous"),
-    (
-        rf"{_POR_FAVOR}(?:olvida|borra) (?:todo (?:lo que (?:te )?acabo de decir|eso)|mi último mensaje){_ES_TAIL}",
-        "message",
-    ),
-    (rf"{_POR_FAVOR}no (?:guardes|recuerdes|anotes|apuntes|almacenes|registres) {_ESO}{_ES_TAIL}", "previous"),
-    (rf"{_POR_FAVOR}no lo (?:guardes|anotes|apuntes|almacenes|registres){_ES_TAIL}", "previous"),
-    (rf"{_POR_FAVOR}no (?:guardes|recuerdes|anotes|apuntes) (?:eso|esto|lo siguiente) ?[:,–—-] ?.+", "own"),
-    (
-        rf"(?:.+?)[,;–—-] ?(?:pero|y)? ?(?:por favor,? )?no (?:lo (?:guardes|anotes|apuntes)|(?:guardes|anotes|apuntes) (?:eso|esto)){_ES_TAIL}",
-        "own",
-    ),
-    (
-        rf"{_POR_FAVOR}olvida (?:todo )?lo que (?:te )?(?:dije|he dicho|conté|sabes) (?:sobre|de|acerca de) {_TOPIC}",
-        "topic",
-    ),
-    (rf"{_POR_FAVOR}olvida todo (?:sobre|acerca de) {_TOPIC}", "topic"),
-    (rf"{_POR_FAVOR}(?:olvida|no guardes) (?P<my>mi |mis |nuestro |nuestra ){_TOPIC}", "topic"),
-)
-_QING = r"(?:好的?|等等|请|請|麻烦|麻煩|拜托|你|帮我|把|能不能|可以|,|，| )*+"
-_GANG = r"(?:这个|這個|那个|那個|这件事|這件事|那件事|这些|這些|这句话|這句話|(?:我)?(?:刚才|剛才|刚刚|剛剛|刚|剛)(?:说|說|讲|講|告诉你|告訴你)的(?:话|話|事|事情|内容|那句话)?)"
-_CHINESE = (
-    (rf"{_QING}(?:忘掉|忘记|忘記|忘了|删掉|删除|刪除){_GANG}(?:吧|好吗)?", "previous"),
-    (rf"{_QING}{_GANG}(?:忘掉|忘记|忘記|忘了|删掉|删除|刪除)(?:吧|好吗)?", "previous"),
-    (
-        rf"{_QING}(?:不要|别|別|勿)(?:记住|記住|记录|記錄|记下|記下|保存|存储|储存|存|留)(?:下来|下來)?(?:{_GANG})?(?:吧|好吗)?",
-        "previous",
-    ),
-    (
-        rf"{_QING}我?(?:刚才?|剛才?|刚刚|剛剛|之前|上面)(?:跟你|和你)?(?:说|說|讲|講|提)(?:过)?的(?P<topic>[^，。！？,.!?]{{1,16}}?)(?:的|那|这|這)件?(?:事儿?|事情|话|話)[,， ]*(?:你?就|请|請|麻烦|都)?(?:忘|删|刪|抹)(?:掉|了|除)(?:吧|好了|好吗)?",
-        "topic",
-    ),
-    (rf"{_GANG}{_QING}(?:不要|别|別|勿)(?:记住|記住|记录|記錄|记下|記下|保存|存储|储存|存)(?:下来|下來)?", "previous"),
-    (
-        rf"{_QING}(?:不要|别|別|勿)(?:记住|記住|记录|記錄|记下|記下|保存|存)(?:这个|這個|下面的|以下)?(?:内容)?[:：,，].+",
-        "own",
-    ),
-    (
-        rf".+[,，](?:但|不过)?{_QING}(?:不要|别|別)(?:记住|記住|记录|記錄|记下|記下|保存|存)(?:下来|下來|这个|這個)?",
-        "own",
-    ),
-    (
-        rf"{_QING}(?:忘掉|忘记|忘記|忘了|删掉)(?:我)?(?:说过的|說過的|告诉你的)?(?:所有)?关于{_TOPIC}?(?:的)(?:事|话|一切|事情|内容|信息)",
-        "topic",
-    ),
-    (rf"{_QING}(?:忘掉|忘记|忘記|删掉)(?P<my>我的){_TOPIC}", "topic"),
-)
-_FRENCH = (
-    (
-        r"(?:(?:ok|non|attends|s'il te plaît)[ ,]++)*+(?:oublie|efface|oubliez) (?:ça|cela|ce que je viens de (?:te |vous )?dire)(?:,? s'il te plaît|,? s'il vous plaît)?",
-        "previous",
-    ),
-    (
-        r"(?:(?:ok|non|s'il te plaît)[ ,]++)*+(?:ne (?:garde|note|retiens|sauvegarde)|n'enregistre) pas (?:ça|cela)(?:,? s'il te plaît)?",
-        "previous",
-    ),
-    (rf"(?:s'il te plaît,? )?oublie (?:tout )?ce que j'ai dit (?:sur|de|à propos de) {_TOPIC}", "topic"),
-)
 _MORE = (forget_phrases.ENGLISH, forget_phrases.GERMAN, forget_phrases.SPANISH, forget_phrases.CHINESE)
 _BY_KIND = {"topic": 0, "nearby": 0, "next": 1, "message": 2, "previous": 3, "own": 4}
 # What names a thing is tried first, and what is about the sentence itself last.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), kind) for table in (_ENGLISH, _GERMAN, _SPANISH, _CHINESE, _FRENCH) for pattern, kind in table
+    (re.compile(pattern), kind) for table in plain_forget_phrases.TABLES for pattern, kind in table
 )
 _MORE_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind)
@@ -173,6 +38,25 @@ _EVERYTHING, _WANTED_GONE = re.compile(forget_phrases.EVERYTHING), re.compile(fo
 _PRONOUN, _NOT_FOR_STORE = re.compile(forget_phrases.PRONOUN), re.compile(forget_phrases.NOT_FOR_STORE)
 _BARE = re.compile(forget_phrases.BARE)
 _FEWEST_TOPIC_CHARS = 2
+# "What I told you about what my sister went through", "das mit dem Gehalt", "lo de la pedida".
+_NAMES = re.compile(
+    r"(?<!\w)(?:what(?:ever)?|(?:that|everything|all)(?= i(?!\w))|(?:the|that) (?:thing|stuff|bit|part|story|business|matter)s?)(?: i(?:'ve| have)?"
+    r"(?: \w+){0,2}? (?:told|said|mentioned|shared|wrote|typed|let)(?: \w+){0,3}?)? (?:about|regarding|concerning|with)"
+    r" (?!(?:it|that|this|them|him|her|you|us|immediate|no|all|everything)(?!\w))\w"
+    r"|(?<!\w)(?:das|die (?:sache|geschichte)|was ich (?:dir )?(?:\w+ ){0,3}?)(?: (?:da|eben|vorhin|neulich))? ?(?:mit|über|von|vom|zum|wegen)"
+    r" (?!(?:dir|mir|ihm|ihr|ihnen|euch|uns|eben|gerade|vorhin|gestern|heute|neulich|jetzt|sofortiger|da|dem da)(?!\w)|(?:deine[mnr]?|de[mnr])? ?(?:speicher|gedächtnis|notizen|liste|kopf))\w"
+    r"|(?<!\w)(?:eso|lo)(?: que (?:te |os |le )?+(?!acab)(?:\w+ ){1,4}?)? ?(?:de|del|sobre|con) (?!(?:eso|esto|ello|antes|ahora|ayer|hoy|anoche|ahí|aquí|allí|todo|ti|tus?)(?!\w)|(?:la|las|los|mi|mis)? ?(?:memoria|notas|apuntes|registros?|libreta|historial))\w"
+)
+# A time, or a place where things are kept, is nothing that was told.
+_NO_THING = re.compile(
+    r"(?:(?:las?|los|el|tus?|mis?|der|die|das|dem|den|deine[mnr]?|the|your|my) )*+(?:memoria|notas|apuntes|registros?|libreta|historial|ahí|aquí|hoy|ayer|anoche|antes"
+    r"|speicher|notizen|gedächtnis|liste|kopf|heute|gestern|vorgestern|neulich|eben|vorhin|memory|notes|records?|list|head|here|there|today|yesterday|earlier|immediate effect"
+    r"|sofortiger wirkung|sicherheit)|(?:去年|昨天|今天|前天|上次|刚才|之前)?(?:跟你|和你)?[说讲提]?"
+)
+# "刚才唐倩身体的那件事" names what was told, and when.
+_WHEN_TOLD = re.compile(
+    "^(?:刚才|剛才|刚刚|剛剛|前面|上面|之前|我|你|跟|和|说的|說的|讲的|講的|提的|提过的?|提過的?)++"
+)
 # "Das mit dem Urlaub kann ich streichen" asks nobody.
 _TOLD_OF_ONESELF = re.compile(
     r"(?<!\w)(?:kann|muss|will|werde|darf|soll|sollte|möchte|können|müssen|wollen|werden|sollten|dürfen) (?:ich|wir)(?! (?:hier |da |das )?(?:nirgends|nirgendwo|nicht|bitte|wieder))(?!\w)"
@@ -355,6 +239,13 @@ def _plain(sentence: str) -> str:
 
 
 def _request(sentence: str) -> tuple[str, str] | None:
+    found = _read(sentence)
+    # "Borra eso de las notas" is about no marks at school.
+    is_no_thing = found is not None and found[1] and _NO_THING.fullmatch(aligned(found[1]).strip()) is not None
+    return ("previous", "") if is_no_thing else found
+
+
+def _read(sentence: str) -> tuple[str, str] | None:
     text = " ".join(folded(sentence).split()).strip(_MARKS)
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
@@ -405,20 +296,35 @@ def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:
     return found
 
 
+def names_told(sentence: str) -> bool:
+    """Whether a sentence names what was told: "the thing about my boss's drinking"."""
+    plain = aligned(sentence)
+    if _NAMES.search(plain) is not None:
+        return True
+    named = _TOLD.search(plain)
+    return named is not None and bool(_named_topic(named))
+
+
+def _named_topic(named: re.Match[str]) -> str:
+    """What a pattern of something told has found; "" where that names nothing."""
+    topic = next(part for part in named.groups() if part is not None).strip()
+    topic = _WHEN_TOLD.sub("", topic)
+    is_filler = all(word in _FILLER for word in topic.split()) or _NO_THING.fullmatch(topic) is not None
+    return "" if is_filler or len(topic) < _FEWEST_TOPIC_CHARS or _POINTS.match(topic) else topic
+
+
 def _of_told(sentence: str) -> tuple[str, str] | None:
     """What a sentence names of what was told, where the rest of it says that this is not to be kept."""
     text = aligned(sentence)
     named = _ADDRESSED.search(text)
     if named is None and ((named := _TOLD.search(text)) is None or not _UNWANTED.search(text)):
         return None
-    topic = next(part for part in named.groups() if part is not None).strip()
-    is_filler = all(word in _FILLER for word in topic.split())
-    is_name = not is_filler and len(topic) >= _FEWEST_TOPIC_CHARS and not _POINTS.match(topic)
+    topic = _named_topic(named)
     # "What I told you about the loan, did you remove it?" asks for nothing.
     only_asks = is_question(text) and _ASKS_FOR.search(text) is None
     is_told = not is_question(text) and _TOLD_OF_ONESELF.search(text) is not None
     is_another = _PART_OF_ANOTHER.search(text) is not None
-    return ("nearby", topic) if is_name and not only_asks and not is_told and not is_another else None
+    return ("nearby", topic) if topic and not only_asks and not is_told and not is_another else None
 
 
 def _only_forgets(rest: str) -> bool:

@@ -14,6 +14,7 @@ from reverie_server.heuristics.requests.confidences import is_of_any_store
 from reverie_server.heuristics.requests.fact_requests import Request, aligned
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary, everything_about
 from reverie_server.heuristics.requests.memory_requests import Kind, clauses
+from reverie_server.heuristics.requests.not_to_be_lost import is_not_to_be_lost
 from reverie_server.heuristics.requests.request_model import (
     by_words,
     is_han,
@@ -55,7 +56,7 @@ _NOT_TO_KEEP = re.compile(
 # What one told, or a place where it is kept: of such words a sentence has one that asks for its being forgotten. A plan
 # that fell through ("Aus Bremen wird nichts") is no request.
 _OF_MEMORY = re.compile(
-    r"(?<!\w)(?:i|i've|i have) (?:\w+ )?(?:told|said|mentioned|wrote|written|shared|brought)(?!\w)"
+    r"(?<!\w)(?:i|i've|i have) (?:(?!was |were )\w+ )?(?:told|said|mentioned|wrote|written|shared|brought)(?!\w)"
     r"|(?<!\w)told you(?!\w)|memory|on file|logs?(?!\w)|remember|(?<!\w)(?:heard|hear|writ(?:e|ten|ing))(?!\w)"
     r"|(?<!\w)(?:wip|scrub|scratch|strike|drop|toss|bin|purg|clear|los|reset)(?:e|es|ed|ing|ting)?(?!\w)"
     r"|you(?:'ve| have) (?:got )?(?:about|on|down)(?!\w)|(?<!\w)take (?:it|that|this|them) out(?!\w)"
@@ -84,13 +85,15 @@ _REPLACES = re.compile(
 # What an assistant deletes for somebody is no memory: "delete the second paragraph", "remove that row from the table".
 _OF_A_TASK = re.compile(
     r"(?<!\w)(?:delet|remov|eras|clear|wip|bin|trash|drop|cut|take|tak)(?:e|es|ed|ing)?(?: \w+){0,4}? (?:photo|picture|image|video|file|folder"
-    r"|paragraph|row|column|table|e-?mail|draft|slide|page|tab|branch|attachment|reminder|alarm|playlist|app|download|screenshot|comma|footnote)s?(?!\w)"
+    r"|paragraph|row|column|table|e-?mail|draft|slide|page|tab|branch|attachment|reminder|alarm|playlist|app|download|screenshot|comma|footnote|shopping list)s?(?!\w)"
     r"|(?<!\w)(?:lösch|entfern|streich|nimm|wirf)\w*(?: \w+){0,4}? (?:\w*foto|\w*bild|video|datei|ordner|absatz|zeile|spalte|tabelle|e-?mail|mail|entwurf|folie"
-    r"|seite|anhang|erinnerung an|wecker|playlist|app|fußnote|komma)(?:s|n|en|er|e)?(?!\w)"
+    r"|seite|anhang|erinnerung an|wecker|playlist|app|fußnote|komma|einkaufsliste)(?:s|n|en|er|e)?(?!\w)"
     r"|(?<!\w)(?:borr|elimin|quit|suprim|tach)\w*(?: \w+){0,4}? (?:fotos?|imagen(?:es)?|v[ií]deos?|archivos?|carpetas?|p[aá]rrafos?|filas?|columnas?|tablas?|correos?|borrador"
-    r"|diapositivas?|p[aá]ginas?|l[ií]neas?|adjuntos?|recordatorios?|alarmas?|app)(?!\w)"
-    r"|[删刪去]\S{0,8}(?:照片|图片|圖片|视频|影片|文件|檔案|文件夹|段落|第.段|那段|行|列|表格|邮件|郵件|草稿|幻灯片|页|附件|提醒|闹钟)"
-    r"|(?:照片|图片|圖片|视频|文件|檔案|段落|第.段|表格|邮件|郵件|草稿|附件|提醒|闹钟)\S{0,6}[删刪]"
+    r"|diapositivas?|p[aá]ginas?|l[ií]neas?|adjuntos?|recordatorios?|alarmas?|app|carteles?)(?!\w)"
+    r"|(?<!\w)(?:cartel|lista de la compra)(?: \w+){0,2} (?:borr|elimin|quit|suprim|tach)\w*"
+    r"|(?:[删刪]|去掉)\S{0,8}(?:照片|图片|圖片|视频|影片|文件|檔案|文件夹|段落|第.段|那段|行|列|表格|邮件|郵件|草稿|幻灯片|页|附件|提醒|闹钟)"
+    r"|(?:照片|图片|圖片|视频|文件|檔案|段落|第.段|第.章|表格|邮件|郵件|草稿|附件|提醒|闹钟|清单|清單|记事本|名单|名單)[^，。,.!?！？]{0,16}[删刪划]"
+    r"|第.章[^。!?！？]{0,24}[删刪]"
 )
 _TOLD = re.compile(
     r"(?<!\w)(?:told|said|mentioned|memory|notes|records|gesagt|erzählt|gedächtnis|notizen|dije|dicho|conté|memoria|notas)(?!\w)|[说說讲講]|记忆|記憶"
@@ -133,6 +136,9 @@ def _is_of_a_task(plain: str) -> bool:
 def _may_ask(kind: Kind, part: str) -> bool:
     """Whether a part of a sentence may ask for it, beside what it says of the forgetting of the one who speaks."""
     if not is_worth_a_vector(kind, part):
+        return False
+    # "Vergiss mir das ja nich" has the words of the contrary.
+    if kind == "forget" and is_not_to_be_lost(part):
         return False
     if kind != "forget" or _FORGETS_ONESELF.search(plain := aligned(part)) is None:
         return True

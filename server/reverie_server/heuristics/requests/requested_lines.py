@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
 from typing import TypeAlias
 
 from reverie_server.heuristics.cues import folded
@@ -19,13 +22,20 @@ from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
 _MAX_CHARS = 500
+_END_MARKS = ".!?…:;,。！？：；，)\"'”’»"
 # Messages: that of the assistant stands between two of the user.
 _NEAR = 2
+# Statements among which "that number" is looked for.
+_NEAR_STATEMENTS = 6
+_DIGIT, _LONG_NUMBER = re.compile(r"\d"), re.compile(r"\d[\d .,/-]?\d[\d .,/-]?\d")
+_BOTH = re.compile(r"(?<!\w)(?:both|those two|beide\w*|die zwei|(?:los|las) dos|amb[oa]s)(?!\w)|两|俩")
 # So many statements may be what a request names.
 _MAX_EARLIER = 200
 _Line: TypeAlias = tuple[Message, str, str]
 _PRONOUN = re.compile(
-    r"(?:she|he|they|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
+    # "They've changed the code" is of nobody who was named.
+    r"(?:she|he|they(?!(?:'ve| have|'re| are)(?: just)? (?:chang|mov|clos|rais|put|cancel|switch|replac|shut))"
+    r"|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
     r"|(?:das|dies|der|die)(?= (?:ist|war|sind|hat|heißt|kann|mag|geht|steht|liegt))|ella|él|ellos|ellas"
     r"|eso|esto|su|sus|elle|il|ils|elles)(?:'\w+)?(?!\w)|[她他它]|这|那|這"
 )
@@ -38,12 +48,27 @@ _BARE_VALUE = re.compile(
 )
 
 
-def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[str]]) -> list[tuple[Message, str, str]]:
+@dataclass(slots=True)
+class RequestsByMeaning:
+    """The sentences that ask to remember something, each with what it `meant`: statements, itself where it says what is
+    to be kept; none where none is likely. `stated_at` has when those were said that are of another conversation.
+    """
+
+    meant: dict[str, Sequence[str]] = field(default_factory=dict)
+    stated_at: dict[str, datetime] = field(default_factory=dict)
+
+
+def requests_of(
+    messages: Sequence[Message],
+    by_meaning: Mapping[str, Sequence[str]],
+    stated_at: Mapping[str, datetime] = MappingProxyType({}),
+) -> list[tuple[Message, str, str]]:
     """What users ask to remember, in any language: the message, the sentence that has it, and that as a line.
 
     `Please remember that` is about the statement before, also in the message before; a sentence that begins with a
     pronoun goes with the one before it. The sentences `by_meaning` ask in words that no pattern has; each has the
-    sentences that it means, itself perhaps, where these are known. What the assistant promises at once to remember is
+    sentences that it means, itself perhaps, where these are known. Those that were said in another conversation, at
+    `stated_at`, come as of the message that asks, at their time. What the assistant promises at once to remember is
     asked for.
     """
     found: list[_Line] = []
@@ -66,28 +91,34 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
         spans = spoken_sentences(text)
         for number, span in enumerate(spans):
             sentence = text[span.start : span.end].strip()
-            request = remembering_asked(sentence) if sentence in by_meaning else split_request(sentence)
+            # Longer sentences are no requests.
+            is_by_meaning = sentence in by_meaning and len(sentence) <= _MAX_CHARS
+            request = remembering_asked(sentence) if is_by_meaning else split_request(sentence)
+            elsewhere = [text for text in by_meaning.get(sentence, ()) if text in stated_at]
+            found += [(replace(message, at=stated_at[text]), sentence, text) for text in elsewhere]
             if by_meaning.get(sentence) and sentence not in meant_by_any:
                 # What it means is told below, wherever it stands.
                 asked_in = message
                 continue
-            if sentence in by_meaning or request.kind == "next":
+            if is_by_meaning or request.kind == "next":
                 # What is promised behind it is what it asks for.
                 asked_in = message
             # "The code I just told you, look after it" means the statement that it names, and not itself.
             named = _pointed_at(sentence, earlier, before) if points_back(sentence) and not is_next_asked else None
-            if named is not None and sentence in by_meaning and sentence in meant_by_any:
+            if named is not None and is_by_meaning and sentence in meant_by_any:
                 request = Request("before", 0, len(sentence))
             elif sentence in meant_by_any and request.kind != "inside":
                 request = Request("none", 0, len(sentence))
             is_here = before is not None and before[0] is message
-            asked_in = message if request.kind == "inside" or (request.kind == "before" and is_here) else asked_in
+            is_asked_here = request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value))
+            asked_in = message if is_asked_here else asked_in
             is_ahead = is_of_next(sentence, place_of(number, len(spans)))
             if request.kind == "next" or (request.kind == "before" and is_ahead):
                 is_next_asked, asked_in = True, message
             elif request.kind == "before":
-                last = (_named(sentence, earlier) if sentence in by_meaning else None) or before
-                found += [last] if last is not None and last not in found else []
+                last = (_named(sentence, earlier) if is_by_meaning else None) or before
+                asked_for = _with_values(sentence, earlier) if request.is_of_value else [last] if last else []
+                found += [line for line in asked_for if line not in found]
             elif request.kind == "named" or len(sentence) > _MAX_CHARS:
                 continue
             elif named is not None and request.kind == "none" and sentence not in meant_by_any:
@@ -100,7 +131,7 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
                 rest = main_clause(rest) if request.is_subordinate else rest
                 whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
                 if before is not None and (begins_with_pronoun(whole) or _is_of(whole, message, before)):
-                    whole = f"{before[2]} {whole}"[-_MAX_CHARS:]
+                    whole = f"{ended(before[2])} {whole}"[-_MAX_CHARS:]
                 before = (message, sentence, whole)
                 promised = message, before
                 earlier.append((before, content_terms(whole)))
@@ -110,12 +141,25 @@ def requests_of(messages: Sequence[Message], by_meaning: Mapping[str, Sequence[s
     return found
 
 
+def ended(sentence: str) -> str:
+    """A sentence before which another follows, with a mark at its end."""
+    return sentence if sentence[-1:] in _END_MARKS else f"{sentence}{'。' if is_unspaced(sentence) else '.'}"
+
+
 def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _Line | None:
     """The last of the earlier statements that have most of the words which a request to remember has of its own."""
     own = content_terms(topic_of(sentence, "english", "remember"))
     shared = [(len(own & terms), number) for number, (_, terms) in enumerate(earlier[-_MAX_EARLIER:])]
     most, number = max(shared, default=(0, 0))
     return earlier[-_MAX_EARLIER:][number][0] if most else None
+
+
+def _with_values(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> list[_Line]:
+    """The last of the statements just before that has a number, one of three digits or more if there is one; the last
+    two for both of them; in their order."""
+    count = 2 if _BOTH.search(folded(sentence)) else 1
+    lines = [line for line, _ in earlier[-_NEAR_STATEMENTS:] if _DIGIT.search(line[1])]
+    return ([line for line in lines if _LONG_NUMBER.search(line[1])] or lines)[-count:]
 
 
 def _pointed_at(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]], before: _Line | None) -> _Line | None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reverie_server.heuristics.requests.confidences import (
     is_of_another_day,
@@ -20,12 +19,19 @@ from reverie_server.heuristics.requests.confidences import (
     is_to_be_told,
 )
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.forget_requests import ForgetRequest, everything_about, goes_on
+from reverie_server.heuristics.requests.forget_requests import (
+    ForgetRequest,
+    everything_about,
+    goes_on,
+    names_told,
+)
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, forgetting_asked, points_back, topic_of
+from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import Kind
 from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
 from reverie_server.heuristics.worth_model import model as worth_model
 from reverie_server.search.asked.heard import Heard, Where
+from reverie_server.search.asked.matching import Matching, Vector
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
@@ -48,6 +54,7 @@ _HE, _SHE = (
 )
 _FEWEST_OF_PART, _LONGEST_COMPOUND = 4, 40
 _NEARNESS = ("similarity", "nearness", "nearness_of_message", "spread", "rank", "ahead")
+_MATCH = ("match", "match_spread", "match_rank", "match_ahead")
 FEATURES: tuple[str, ...] = (
     *(
         "ahead",
@@ -75,21 +82,27 @@ FEATURES: tuple[str, ...] = (
         "share_message",
         "most_of_topic",
     ),
-    *("most_of_sentence", "names", "number_asked", "same_person", *_NEARNESS),
+    *("most_of_sentence", "names", "number_asked", "same_person", *_NEARNESS, *_MATCH, "names_told"),
 )
 """The names of the features, in the order of the numbers that the trees know."""
-Vector = NDArray[np.float32]
 Judge = Callable[[Kind, str, Vector | None, str], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of an embedding model: of the request and of its message as queries, of statements as passages."""
+    """The vectors of an embedding model: of the request, of its message and of the words by which it names something
+    (`named_by`) as queries, of statements as passages."""
 
     name: str
     request: Vector
     message: Vector
+    named: Vector
     statements: Mapping[str, Vector]
+
+
+def named_by(sentence: str, language: str, asks: Asked) -> str:
+    """The words by which a request names what it means, and where there are none the whole."""
+    return topic_of(sentence, language, asks) or sentence
 
 
 def features(
@@ -98,11 +111,12 @@ def features(
     language: str,
     vectors: Vectors | None,
     usual: Vector,
+    matching: Matching | None,
     judge: Judge = odds_of_kind,
 ) -> Vector:
     """The numbers by which each statement is judged, (statements, features), in the order of `FEATURES`.
 
-    `judge` says how likely a text is of a kind.
+    `usual` and `matching` are those of the model by which the vectors are. `judge` says how likely a text is of a kind.
     """
     asking = forgetting_asked([request.sentence], LikelyRequest(request.sentence, 0, (request.sentence,)), language)
     of_request = _of_request(request, asking, language, vectors, judge)
@@ -117,7 +131,7 @@ def features(
             topic_of(message[:600], language),
         )
     ]
-    nearness = _nearness(heard, vectors, usual)
+    nearness, matches = _nearness(heard, vectors, usual), _matches(heard, vectors, usual, matching)
     of_statements = [_of_statement(each, vectors, judge) for each in heard]
     privacy = [each["private"] for each in of_statements]
     names = meaning_of(request.sentence, language).names
@@ -142,6 +156,7 @@ def features(
                 "same_person": _same_person(request.sentence, each.text),
             }
             | nearness[number]
+            | matches[number]
         )
     return np.array([[row[name] for name in FEATURES] for row in rows], np.float32).reshape(len(rows), len(FEATURES))
 
@@ -160,6 +175,7 @@ def _of_request(
         "to_be_told": float(is_to_be_told(sentence)),
         "any_store": float(is_of_any_store(sentence)),
         "everything": float(bool(everything_about(sentence))),
+        "names_told": float(names_told(sentence)),
         "own_words": min(len(own.split()), 8) / 4,
         "has_content": float(asking.has_content),
         "said_private": float(is_private(sentence)),
@@ -241,6 +257,30 @@ def _nearness(heard: Sequence[Heard], vectors: Vectors | None, usual: Vector) ->
             "spread": float(spread[number]) / 2,
             "rank": min(int((own > own[number]).sum()), 6) / 3,
             "ahead": 3 * float(own[number] - (second if own[number] == best else best)),
+        }
+        for number in range(len(heard))
+    ]
+
+
+def _matches(
+    heard: Sequence[Heard], vectors: Vectors | None, usual: Vector, matching: Matching | None
+) -> list[dict[str, float]]:
+    """How well each statement answers to the request, by itself and beside the others; the request is none of them."""
+    others = [number for number, each in enumerate(heard) if each.where != "own" and each.text]
+    if vectors is None or matching is None or not others:
+        return [dict.fromkeys(_MATCH, 0.0)] * len(heard)
+    nothing = np.zeros_like(vectors.request)
+    rows = np.stack([vectors.statements.get(each.text, nothing) for each in heard])
+    request = vectors.request - (vectors.request @ usual) * usual
+    scores = matching.scores(request, vectors.named, rows)
+    of_others = scores[others]
+    best, second = ([*np.sort(of_others)[::-1].tolist(), float(of_others.min())])[:2]
+    return [
+        {
+            "match": float(scores[number]),
+            "match_spread": float((scores[number] - of_others.mean()) / (of_others.std() + 0.2)),
+            "match_rank": min(int((of_others > scores[number]).sum()), 8),
+            "match_ahead": float(scores[number]) - (second if scores[number] == best else best),
         }
         for number in range(len(heard))
     ]

@@ -13,14 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import LEAST_ODDS
-from reverie_server.search.asked.features import Vector, Vectors, features
+from reverie_server.search.asked.features import Vectors, features
 from reverie_server.search.asked.heard import Heard
+from reverie_server.search.asked.matching import Matching, Vector, read_matching
 from reverie_server.search.asked.trees import Trees, read_floats, read_trees
 
 MODEL_FILE = Path(__file__).with_suffix(".json")
@@ -30,12 +32,13 @@ MODEL_FILE = Path(__file__).with_suffix(".json")
 class TargetModel:
     """The trees of one embedding model: `single` judges each statement, `among` weighs that with those of the others.
 
-    `usual` is what all requests have in common in its space.
+    `usual` is what all requests have in common in its space; without vectors there is no `matching`.
     """
 
     single: Trees
     among: Trees
     usual: Vector
+    matching: Matching | None
 
 
 def log_odds(
@@ -46,8 +49,19 @@ def log_odds(
     Vectors are of a model that it `knows`.
     """
     model = models()[asks]["" if vectors is None else vectors.name]
-    single = model.single.log_odds(features(request, heard, language, vectors, model.usual))
+    single = model.single.log_odds(features(request, heard, language, vectors, model.usual, model.matching))
     return model.among.log_odds(among(single))
+
+
+def nearest_first(texts: Sequence[str], vectors: Vectors) -> list[str]:
+    """Texts by how well they answer to a request to forget, best first; those without a vector are left out."""
+    model = models()["forget"][vectors.name]
+    known = [text for text in dict.fromkeys(texts) if text in vectors.statements]
+    if not known or model.matching is None:
+        return known
+    request = vectors.request - (vectors.request @ model.usual) * model.usual
+    scores = model.matching.scores(request, vectors.named, np.stack([vectors.statements[text] for text in known]))
+    return [known[at] for at in np.argsort(-scores, kind="stable")]
 
 
 def knows(name: str) -> bool:
@@ -71,14 +85,15 @@ def among(odds: Vector) -> Vector:
     return np.array(rows, np.float32).reshape(len(odds), 5)
 
 
+def _read(source: Mapping[str, Any]) -> TargetModel:
+    matching = read_matching(source["matching"]) if "matching" in source else None
+    return TargetModel(
+        read_trees(source["single"]), read_trees(source["among"]), read_floats(source["usual"]), matching
+    )
+
+
 @cache
 def models() -> Mapping[Asked, Mapping[str, TargetModel]]:
     """The fitted models, by what is asked for and by the name of the embedding model."""
     source = json.loads(MODEL_FILE.read_text(encoding="utf-8"))
-    return {
-        asks: {
-            name: TargetModel(read_trees(each["single"]), read_trees(each["among"]), read_floats(each["usual"]))
-            for name, each in by_name.items()
-        }
-        for asks, by_name in source.items()
-    }
+    return {asks: {name: _read(each) for name, each in by_name.items()} for asks, by_name in source.items()}

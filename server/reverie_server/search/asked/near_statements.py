@@ -1,0 +1,90 @@
+"""What an owner said on any day that is nearest in meaning to a request about it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import zip_longest
+
+from psycopg.rows import DictRow
+
+from reverie_indexer.database.database import Database
+from reverie_indexer.database.queries import Queries
+from reverie_indexer.index.slices import own_slices
+from reverie_indexer.model import Place
+from reverie_server.access.gate import Grant
+from reverie_server.search.episode_passages import statement_text
+from reverie_server.search.request import SearchRequest, SearchResult, rules_for
+from reverie_server.search.search import Search
+from reverie_server.text.statement_spans import statements
+
+SQL = Queries(__file__)
+MAX_NEAR = 48
+"""The most statements that are near to some queries."""
+_NEAR_PASSAGES = 40
+# A line of the log of conversations.
+_LOGGED = re.compile(r"^(?:[-*] )?\[\d\d:\d\d\] ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement: said in a message, `at` a time, or in a file (None)."""
+
+    text: str
+    at: datetime | None
+
+
+class NearStatements:
+    """Finds statements in the memory of a place. `now` gives the time."""
+
+    def __init__(self, database: Database, search: Search, now: Callable[[], datetime] = lambda: datetime.now(UTC)):
+        self._database = database
+        self._search = search
+        self._now = now
+
+    async def find(self, grant: Grant, place: Place, queries: Sequence[str]) -> list[NearStatement]:
+        """The statements of what the owner said or a file has, in the passages that are nearest in meaning to one of
+        some queries; at most MAX_NEAR, the nearest passages first, each text once. The log of conversations is left
+        out: it says what they say, and the assistant's answers."""
+        ranked: list[Sequence[SearchResult]] = []
+        for query in queries:
+            request = SearchRequest(
+                place.tenant_id,
+                place.agent_id,
+                query,
+                place.owner_key,
+                max_results=_NEAR_PASSAGES,
+                tiers=("document", "message"),
+                mode="vector",
+            )
+            ranked.append((await self._search.search(request, rules_for(grant, self._search.rules))).results)
+        in_turn = (each for some in zip_longest(*ranked) for each in some if each is not None)
+        chunk_ids = list(dict.fromkeys(each.chunk_id for each in in_turn if each.scope == place.scope))
+        rows = {row["chunk_id"]: row for row in await self._passages(grant, place, chunk_ids)}
+        return await asyncio.to_thread(_statements_of, [rows[each] for each in chunk_ids if each in rows])
+
+    async def _passages(self, grant: Grant, place: Place, chunk_ids: Sequence[int]) -> list[DictRow]:
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "chunk_ids": list(chunk_ids),
+                "slice_ids": await own_slices(connection, place),
+                "owner_key": grant.principal.owner_key,
+                "now": self._now(),
+            }
+            return await (await connection.execute(SQL["said_passages"], params)).fetchall()
+
+
+def _statements_of(rows: Sequence[DictRow]) -> list[NearStatement]:
+    found: dict[str, NearStatement] = {}
+    for row in rows:
+        whole = statement_text(row["text"], row["tier"])
+        if _LOGGED.search(whole) is None:
+            for text in statements(whole):
+                # A note may say it before the message does.
+                if text not in found or found[text].at is None:
+                    found[text] = NearStatement(text, row["at"])
+    return list(found.values())[:MAX_NEAR]

@@ -1,0 +1,11 @@
+-- said_passages: passages of the place, of now: of files, and of what an owner's messages as a user say, with when
+SELECT c.chunk_id, c.text, c.tier, m.at FROM chunks c
+LEFT JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
+LEFT JOIN messages m
+    ON c.tier = 'message' AND m.tenant_id = c.tenant_id AND m.session_key = d.session_key AND m.seq = c.start_line
+LEFT JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
+WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
+  AND c.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND (d.expires_at IS NULL OR d.expires_at > %(now)s)
+  AND (c.tier = 'document' OR (m.role = 'user' AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
+ORDER BY c.chunk_id;

@@ -1,0 +1,44 @@
+"""Whether a point ends a sentence, by what stands before and behind it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+SHORT_FORM_CHARS = 12
+"""So much of what stands before a mark tells whether it is that of a short form."""
+_SHORT_FORM = re.compile(
+    r"(?:^|[\s(])(?:[^\W\d]|dra?|mr|mrs|ms|mt|prof|st|vs|nr|bzw|ca|sra?|av|ул|тел|г|tel|z\. ?b|d\. ?h|p\. ?ej"
+    r"|u\. ?a|e\.g|i\.e)\.$",
+    re.IGNORECASE,
+)
+# These end a sentence before a capital: "tea, cake etc. My sister hates it".
+_SHORT_BEFORE_SMALL = re.compile(
+    r"(?:^|[\s(])(?:etc|usw|inc|ltd|corp|approx|resp|jr|zb|evtl|ggf|inkl|exkl|vgl|bspw|zzgl|bzgl|insb|allg|sog|abt|geb"
+    r"|verh|kap|\w*str|med|dent|phil|mio|mrd|tsd|sek|aprox|p[aá]g|avda|n[uú]m|uds?|dept|depto|pza|dott|sig|mme|mlle|tbsp"
+    r"|[ap]\.m)\.$",
+    re.IGNORECASE,
+)
+# These are words as well, unless a number follows: "I changed my mind. my ex", "mind. 30".
+_SHORT_BEFORE_NUMBER = re.compile(r"(?:^|[\s(])(?:no|max|min|art|mind|fig|est|std|co)\.$", re.IGNORECASE)
+# Before a lower case letter a mark ends a sentence only behind a whole word, or a long number: who writes all in lower
+# case writes "vs." and "the 3." as well.
+_WHOLE_WORD = re.compile(
+    r"(?:[^\W\d_]{3}|\d{4}|(?:^|[\s,(])(?:zu|da|du|er|es|ja|so|um|wo|ab|an|it|me|up|us|we|go|do|he|is|to|on|in|ok|si|sí"
+    r"|no|ya|yo|va|nö))[!?.…]+$",
+    re.IGNORECASE,
+)
+_CLOSES = frozenset("\"'”’»›")
+
+
+def is_within_sentence(before: str, behind: str) -> bool:
+    """Whether a mark at the end of `before`, the last SHORT_FORM_CHARS up to it, ends no sentence: that of a short form
+    ("etc."), or one that goes on in lower case behind what is no whole word, or behind a quotation ("stop!" she said).
+
+    `behind` is what closes the sentence, and the character after it.
+    """
+    is_small, is_number = behind[-1:].islower(), behind[-1:].isdigit()
+    if is_small and (_WHOLE_WORD.search(before) is None or behind[:1] in _CLOSES):
+        return True
+    if (is_small or is_number) and _SHORT_BEFORE_SMALL.search(before) is not None:
+        return True
+    return _SHORT_FORM.search(before) is not None or (is_number and _SHORT_BEFORE_NUMBER.search(before) is not None)
