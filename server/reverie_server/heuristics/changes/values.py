@@ -17,13 +17,22 @@ from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, content
 from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of
 from reverie_server.heuristics.grounding_words import content_of
 
+# Before and behind it no letter or digit; Chinese is written without spaces: "每月420", "350块".
 _NUMBER = re.compile(
-    r"(?<![\w.,:/'’+-])(?P<money>[$€£¥] ?)?(?P<number>\d{1,3}(?:[.,'’]\d{3}){1,3}|\d{1,12})(?:[.,]\d{1,2})?"
-    r"(?![\w:/-]|[.,]\d)(?P<unit> ?[$€£¥%]| [^\W\d_]{1,20})?"
+    rf"(?<![.,:/'’+_-])(?<![^\W_{CJK}])(?P<money>[$€£¥] ?)?"
+    r"(?P<number>\d{1,3}(?:[.,'’]\d{3}){1,3}|\d{1,12})(?:[.,](?P<decimals>\d{1,2}))?"
+    rf"(?![^\W{CJK}]|[:/-]|[.,]\d)(?P<unit> ?[$€£¥%]| [^\W\d_{CJK}]{{1,20}}| ?[{CJK}])?"
+)
+# "CD-40966", "B2-173", "4-18-32": what opens something, and what something is known by.
+_CODE = re.compile(
+    r"(?<![\w/.,'’-])(?!(?:19|20)\d\d-\d\d?-\d\d?(?![\w-]))"
+    r"(?:[a-z]{1,4}-?\d{3,12}|[a-z]{1,3}\d{1,4}-\d{2,8}|\d{1,6}(?:-\d{1,6}){2,4})(?![\w/-])",
+    re.ASCII,
 )
 _MONEY = re.compile(
-    r"(?:[$€£¥]|dollars?|euros?|pounds?|francs?|franken|pesos?|yen|yuan|bucks|quid|cents?|usd|eur|chf|gbp)(?!\w)"
+    r"(?:[$€£¥块元]|dollars?|euros?|pounds?|francs?|franken|pesos?|yen|yuan|bucks|quid|cents?|usd|eur|chf|gbp)(?!\w)"
 )
+_OF_DATES = frozenset("年月日号點点时")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _IN_YEAR = re.compile(
     r"(?:in|since|from|until|till|by|of|before|after|im jahr|seit|von|bis|vor|nach|en|desde|hasta|de) $"
@@ -108,8 +117,11 @@ def values_of(sentence: str, language: str) -> Values:
     for found in _NUMBER.finditer(plain):
         digits = re.sub(r"\D", "", found["number"])
         is_year = _YEAR.fullmatch(digits) and _IN_YEAR.search(plain, max(0, found.start() - 10), found.start())
-        if digits not in taken and not is_year:
-            numbers.setdefault(_unit(found), set()).add(digits)
+        decimals = (found["decimals"] or "").rstrip("0")
+        if digits not in taken and not is_year and (unit := _unit(found)) not in _OF_DATES:
+            numbers.setdefault(unit, set()).add(f"{digits}.{decimals}" if decimals else digits)
+    for code in _CODE.findall(plain):
+        numbers.setdefault("", set()).add(re.sub(r"\D", "", code))
     days = content_terms(" ".join(word for word in _WORD.findall(plain) if month_of(word) or is_weekday(word)))
     written = _NAMES[language].finditer(sentence) if language in _NAMES else ()
     names = frozenset(term for found in written for term in content_terms(found["name"])) - days
@@ -188,5 +200,5 @@ def _unit(found: re.Match[str]) -> str:
 def _is_comparable(number: str, other: str, *, may_be_codes: bool) -> bool:
     if may_be_codes and len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS:
         return True
-    smaller, greater = sorted((int(number), int(other)))
+    smaller, greater = sorted((float(number), float(other)))
     return smaller > 0 and greater <= _MOST_TIMES * smaller
