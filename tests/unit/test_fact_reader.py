@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.stated_fact import Speaker, StatedFact, Utterance
+from reverie_server.heuristics.stated_fact import SELF, Speaker, StatedFact, Utterance
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -463,3 +463,36 @@ def test_a_code_is_of_nothing_of_another_message() -> None:
 )
 def test_what_is_no_name_of_the_user(language: str, said: str) -> None:
     assert ("user", "name") not in {(subject, predicate) for subject, predicate, _ in triples(said, language=language)}
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "predicate", "value"),
+    [
+        ("chinese", "俺叫潘海生，四十六，属羊的。", "name", "潘海生"),
+        ("chinese", "我叫林珂怡，29，坐标厦门。", "lives_in", "厦门"),
+        ("chinese", "人在成都，玉林那边租的房子。", "lives_in", "成都"),
+        ("english", "Desmond Achebe, most folk say Des.", "name", "Desmond Achebe"),
+        ("english", "I'm a lighting designer and tech, so I'll be skint.", "works_as", "lighting designer"),
+        ("english", "I've been a resident of Mapua.", "lives_in", "Mapua"),
+        ("german", "Seit heute bin ich examinierte Pflegefachfrau.", "works_as", "Pflegefachfrau"),
+        ("spanish", "Rodrigo Ibáñez para servirte, cocinero desde los diecisiete.", "name", "Rodrigo Ibáñez"),
+    ],
+)
+def test_people_introduce_themselves_in_passing(language: str, said: str, predicate: str, value: str) -> None:
+    facts = read_facts([Utterance(said, datetime(2026, 3, 9, tzinfo=UTC))], language)
+    assert (SELF, predicate, value) in {(fact.subject, fact.predicate, fact.object) for fact in facts}
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "Good morning, everyone says it is raining."),
+        ("english", "Ada Wong, people say she is lovely."),
+        ("spanish", "Un vaso grande, para servirle."),
+        ("chinese", "他说人在北京，晚上回来。"),
+        ("german", "Gestern war eine examinierte Pflegefachfrau da."),
+    ],
+)
+def test_others_and_things_are_not_who_one_is(language: str, said: str) -> None:
+    facts = read_facts([Utterance(said, datetime(2026, 3, 9, tzinfo=UTC))], language)
+    assert not [fact for fact in facts if fact.predicate in ("name", "lives_in", "works_as") and fact.subject == SELF]
