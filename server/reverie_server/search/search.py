@@ -189,7 +189,7 @@ class Search:
             vector = await query_vector(ready, text)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             return None, [f"the query could not be embedded ({error.detail}): searched by words"]
-        return QueryVector(vector, ready.model_id, ready.embedder.identity), []
+        return QueryVector.of(vector, ready.model_id, ready.embedder.identity), []
 
 
 def _has_vector(ready: Ready, text: str, mode: Mode) -> bool:

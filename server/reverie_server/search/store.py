@@ -30,6 +30,7 @@ from reverie_server.search.hot.held import HeldSlice
 from reverie_server.search.hot.load import term_key
 from reverie_server.search.hot.propose import frequencies
 from reverie_server.search.hot.remembered import Remembered
+from reverie_server.search.query_adapter import adapted
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -44,11 +45,20 @@ _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The embedding of a query, and the model whose vectors it can be compared with."""
+    """The embedding of a query, and the model whose vectors it can be compared with.
+
+    `vector` is what passages are compared with: `plain`, moved towards what answers it where the model has an adapter.
+    """
 
     vector: Vector
     model_id: int
     identity: ModelIdentity
+    plain: Vector
+
+    @classmethod
+    def of(cls, plain: Vector, model_id: int, identity: ModelIdentity) -> QueryVector:
+        """The query of an embedding."""
+        return cls(adapted(plain, identity.name), model_id, identity, plain)
 
 
 @dataclass(frozen=True, slots=True)
