@@ -476,6 +476,7 @@ def test_what_is_no_name_of_the_user(language: str, said: str) -> None:
         ("english", "I've been a resident of Mapua.", "lives_in", "Mapua"),
         ("german", "Seit heute bin ich examinierte Pflegefachfrau.", "works_as", "Pflegefachfrau"),
         ("spanish", "Rodrigo Ibáñez para servirte, cocinero desde los diecisiete.", "name", "Rodrigo Ibáñez"),
+        ("spanish", "Soy Juan Pérez, para servirle.", "name", "Juan Pérez"),
     ],
 )
 def test_people_introduce_themselves_in_passing(language: str, said: str, predicate: str, value: str) -> None:
@@ -488,8 +489,15 @@ def test_people_introduce_themselves_in_passing(language: str, said: str, predic
     [
         ("english", "Good morning, everyone says it is raining."),
         ("english", "Ada Wong, people say she is lovely."),
+        ("english", "Elon Musk, people say genius."),
+        ("english", "New York, they say yes."),
         ("spanish", "Un vaso grande, para servirle."),
+        ("spanish", "Mesa Grande, para servirles."),
         ("chinese", "他说人在北京，晚上回来。"),
+        ("chinese", "他妈妈，人在成都。"),
+        ("chinese", "老公出差了，人在深圳。"),
+        ("chinese", "人在旅途，租了辆车。"),
+        ("chinese", "朋友推荐的店，坐标上海。"),
         ("german", "Gestern war eine examinierte Pflegefachfrau da."),
     ],
 )

@@ -8,7 +8,8 @@ import pytest
 from reverie_bench.answers import messages
 from reverie_bench.answers.fit import RANK, Task, fit
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.search.query_adapter import QueryAdapter, adapter_of
+from reverie_indexer.model import ModelIdentity
+from reverie_server.search.query_adapter import QueryAdapter, adapted, adapter_of
 
 
 def _unit(*values: float) -> np.ndarray:
@@ -16,9 +17,13 @@ def _unit(*values: float) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
+def _identity(provider: str, name: str, dimension: int = 384) -> ModelIdentity:
+    return ModelIdentity(provider, name, "1", dimension, normalised=True)
+
+
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_each_built_in_model_has_an_adapter_of_its_dimensions(name: str) -> None:
-    adapter = adapter_of(name)
+    adapter = adapter_of(_identity("local", name))
     assert adapter is not None
     assert adapter.up.shape == adapter.down.shape == (384, RANK)
     generator = np.random.default_rng(1)
@@ -32,8 +37,26 @@ def test_each_built_in_model_has_an_adapter_of_its_dimensions(name: str) -> None
     assert (nearness > 0.5).all()
 
 
-def test_a_model_that_nothing_was_learnt_for_has_none() -> None:
-    assert adapter_of("text-embedding-3-small") is None
+@pytest.mark.parametrize(
+    "identity",
+    [
+        _identity("endpoint", "text-embedding-3-small"),
+        _identity("endpoint", "multilingual-e5-small"),
+        _identity("sentence-transformers", "all-MiniLM-L6-v2"),
+        _identity("local", "all-MiniLM-L6-v2", 256),
+    ],
+    ids=str,
+)
+def test_a_query_of_a_model_that_nothing_was_learnt_for_stays_as_it_is(identity: ModelIdentity) -> None:
+    query = np.ones(identity.dimension, np.float32)
+    assert adapter_of(identity) is None
+    assert adapted(query, identity) is query
+
+
+def test_a_vector_of_nothing_stays_one() -> None:
+    adapter = adapter_of(_identity("local", "multilingual-e5-small"))
+    assert adapter is not None
+    assert not adapter.adapted(np.zeros(384, np.float32)).any()
 
 
 def test_the_adapter_moves_along_its_directions_alone() -> None:

@@ -42,7 +42,10 @@ def is_replaced(old: str, new: str, language: str, *, tells: bool = False) -> bo
         ("chinese", "小区车位一个月都要350块了。", "这边车位贵一点，每月420。", "车位"),
         ("chinese", "门禁密码是5836。", "门禁换成7719了", "门禁"),
         ("chinese", "还有我报名技师考试的编号，是CD-40966。", "报名编号改成CD-58213了", "报名编号"),
-        ("english", "My gym locker opens with 4-18-32.", "The gym locker is 31-07-24 now.", "gym locker"),
+        ("chinese", "报名编号是CD-40966。", "报名编号改成MX-40966了", "报名编号"),
+        ("chinese", "房租2800块。", "房租涨到3千了", "房租"),
+        ("chinese", "车位每月420欧元。", "车位每月500美元", "车位每月"),
+        ("english", "My gym locker opens with 4-18-32.", "The gym locker is 41-8-32 now.", "gym locker"),
         (
             "german",
             "Das Mittagessen kostet 3,90 pro Kind.",
@@ -64,10 +67,16 @@ def test_another_value_of_what_both_are_about(language: str, old: str, new: str,
         ("english", "Lunch with Anna is on Tuesday at the pier.", "Lunch with Ben is on Friday at the pier."),
         ("english", "I ran 5 miles on the beach.", "I ran 8 miles on the beach yesterday."),
         ("english", "The project has 3 phases.", "There are 12 people in the project."),
-        ("english", "The report is from 2026-03-04.", "The report has 14 pages."),
         ("german", "Das Mittagessen kostet 3,90.", "Das Mittagessen kostet 3,9 Euro."),
-        ("chinese", "搬家定在3月22日。", "搬家公司收2900块。"),
-        ("chinese", "我2019年买的房子。", "房子卖了350万块。"),
+        ("english", "The marathon is 42.2 km.", "The marathon is 42 km."),
+        ("english", "The boiler pressure is 1.85.", "The boiler serial is 40966."),
+        ("english", "The bike has an F150 tyre.", "The bike costs 450."),
+        ("english", "The laptop has an i7-13700.", "The laptop pin is 4711."),
+        ("english", "The piano tuner's number is 555-123-4567.", "The piano tuner comes on 24-12-2025."),
+        ("spanish", "El técnico de la caldera viene el 24-12-2025.", "La caldera tiene el código 4711."),
+        ("chinese", "小区车位有300个。", "小区车位一个月350块。"),
+        ("chinese", "钢琴课有12个人。", "钢琴课上了5个月。"),
+        ("chinese", "钢琴课每天30分钟。", "钢琴课12分。"),
         ("english", "The alarm at work is 4471.", "The alarm at home is 8080."),
         ("english", "We bought the house in 1997.", "The house needs 2000 bricks."),
         ("english", "The ferry leaves at 7:40 am.", "The ferry costs 12 euro."),
@@ -93,3 +102,21 @@ def test_a_german_place_is_no_thing_that_two_sentences_are_about() -> None:
     assert not is_replaced(lead, move, "german")
     assert is_replaced("Die Töpferrunde in Lübeck ist am 3. Mai.", "Die Töpferrunde in Lübeck ist am 5. Mai.", "german")
     assert is_replaced("Die Filiale öffnet am 3. Mai.", "Die Filiale in Lübeck öffnet am 5. Mai.", "german")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "numbers", "codes"),
+    [
+        ("english", "The report of 2026-03-04 is v1.2 on 10-0-0-1, call 555-123-4567", {}, {"10-0-0-1"}),
+        ("english", "Q3-2025 and may-2026, an F150, an rtx4090, iso9001, chf1200", {}, set()),
+        ("english", "The permit is SH-31187 and the tyre 3,90", {"": {"3.9"}}, {"sh-31187"}),
+        ("chinese", "搬家定在3月22日，我2019年买的", {}, set()),
+        ("chinese", "房租涨到3千，车位1.5万块，住18楼", {"": {"3000"}, "money": {"15000"}, "楼": {"18"}}, set()),
+        ("chinese", "价格100—200元，2019到2021", {}, set()),
+    ],
+)
+def test_what_is_an_amount_and_what_is_a_code(
+    language: str, said: str, numbers: dict[str, set[str]], codes: set[str]
+) -> None:
+    found = values_of(said, language)
+    assert ({unit: set(each) for unit, each in found.numbers.items()}, set(found.codes)) == (numbers, codes)

@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_indexer.model import ModelIdentity
 from reverie_server.search.asked.trees import read_floats
+from reverie_server.search.relevance import BUILT_IN_PROVIDER
 
 ADAPTERS_FILE = Path(__file__).with_name("query_adapters.json")
 
@@ -33,20 +35,22 @@ class QueryAdapter:
     down: Matrix
 
     def adapted(self, vector: NDArray[np.floating]) -> Matrix:
-        """The adapted vector of a query, of length 1; of several where each is a row."""
+        """The adapted vector of a query, of length 1 (0 of none); of several where each is a row."""
         rows = np.asarray(vector, np.float32)
         moved = rows + (rows @ self.down) @ self.up.T
-        return np.asarray(moved / np.linalg.norm(moved, axis=-1, keepdims=True), np.float32)
+        lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
+        return np.asarray(moved / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-def adapter_of(model_name: str) -> QueryAdapter | None:
-    """The adapter of an embedding model; None where none was learnt."""
-    return _adapters().get(model_name)
+def adapter_of(identity: ModelIdentity) -> QueryAdapter | None:
+    """The adapter of an embedding model; None of any but the built-in ones, whatever its name."""
+    adapter = _adapters().get(identity.name) if identity.provider == BUILT_IN_PROVIDER else None
+    return adapter if adapter is not None and len(adapter.up) == identity.dimension else None
 
 
-def adapted(vector: NDArray[np.float32], model_name: str) -> NDArray[np.float32]:
+def adapted(vector: NDArray[np.float32], identity: ModelIdentity) -> NDArray[np.float32]:
     """The vector of a query by an embedding model, adapted where the model has an adapter."""
-    adapter = adapter_of(model_name)
+    adapter = adapter_of(identity)
     return vector if adapter is None else adapter.adapted(vector)
 
 

@@ -58,7 +58,7 @@ class QueryVector:
     @classmethod
     def of(cls, plain: Vector, model_id: int, identity: ModelIdentity) -> QueryVector:
         """The query of an embedding."""
-        return cls(adapted(plain, identity.name), model_id, identity, plain)
+        return cls(adapted(plain, identity), model_id, identity, plain)
 
 
 @dataclass(frozen=True, slots=True)

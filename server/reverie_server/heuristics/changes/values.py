@@ -17,20 +17,28 @@ from reverie_server.heuristics.fact_grammar.terms import GENERIC_EVENTS, content
 from reverie_server.heuristics.grounding_vocabulary import is_weekday, month_of
 from reverie_server.heuristics.grounding_words import content_of
 
-# Before and behind it no letter or digit; Chinese is written without spaces: "每月420", "350块".
+# Before and behind it no letter or digit; Chinese is written without spaces: "每月420", "3千块".
 _NUMBER = re.compile(
-    rf"(?<![.,:/'’+_-])(?<![^\W_{CJK}])(?P<money>[$€£¥] ?)?"
+    rf"(?<![.,:/'’+_–—~-])(?<!\d[到至])(?<![^\W_{CJK}])(?P<money>[$€£¥] ?)?"
     r"(?P<number>\d{1,3}(?:[.,'’]\d{3}){1,3}|\d{1,12})(?:[.,](?P<decimals>\d{1,2}))?"
-    rf"(?![^\W{CJK}]|[:/-]|[.,]\d)(?P<unit> ?[$€£¥%]| [^\W\d_{CJK}]{{1,20}}| ?[{CJK}])?"
+    rf"(?![^\W{CJK}]|[:/–—~～-]|[.,]\d|[到至]\d)(?P<times>[千万])?"
+    rf"(?P<unit> ?[$€£¥%]| [^\W\d_{CJK}]{{1,20}}| ?[{CJK}]{{1,2}})?"
 )
+_TIMES = {"千": 1000, "万": 10_000}
+_HAN_MONEY = re.compile(r"块|元|[美欧日港澳台]元|港币|英镑")
+# Chinese units of one character, and those that the second one tells apart; any other word is none.
+_MEASURES = frozenset(
+    "人次天周岁斤克升米层樓楼页頁本张張件台部辆輛只隻条條口间間套栋棟平度秒刻顿杯瓶碗片粒颗针节節课課门門步级排"
+)
+_OF_TWO = frozenset("个個分公小")
 # "CD-40966", "B2-173", "4-18-32": what opens something, and what something is known by.
 _CODE = re.compile(
-    r"(?<![\w/.,'’-])(?!(?:19|20)\d\d-\d\d?-\d\d?(?![\w-]))"
-    r"(?:[a-z]{1,4}-?\d{3,12}|[a-z]{1,3}\d{1,4}-\d{2,8}|\d{1,6}(?:-\d{1,6}){2,4})(?![\w/-])",
+    r"(?<![\w/.,'’-])(?:[a-z]{1,4}-(?!(?:19|20)\d\d(?!\d))\d{3,12}|[a-z]{1,3}\d{1,4}-(?!(?:19|20)\d\d(?!\d))\d{2,8}"
+    r"|\d{1,2}(?:-\d{1,2}){2,3})(?![\w/-])",
     re.ASCII,
 )
 _MONEY = re.compile(
-    r"(?:[$€£¥块元]|dollars?|euros?|pounds?|francs?|franken|pesos?|yen|yuan|bucks|quid|cents?|usd|eur|chf|gbp)(?!\w)"
+    r"(?:[$€£¥]|dollars?|euros?|pounds?|francs?|franken|pesos?|yen|yuan|bucks|quid|cents?|usd|eur|chf|gbp)(?!\w)"
 )
 _OF_DATES = frozenset("年月日号點点时")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -44,6 +52,7 @@ _WEEKDAY = re.compile(
 _CLAUSE = re.compile(r"[,;] |[，；。]")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
+_HAN = re.compile(f"[{CJK}]")
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]+")
 # What happened at a time, once: it is not otherwise when the like happens again.
@@ -80,8 +89,8 @@ _SAME_UNIT = {"": "money", "money": ""}
 class Values:
     """The values in a sentence by their kinds, and what else it is about.
 
-    `numbers` are amounts and codes by their unit ("": none). `words` are the words without the values, `names` those
-    of them that are names.
+    `numbers` are amounts and codes of digits by their unit ("": none), `codes` those with letters or dashes. `words`
+    are the words without the values, `names` those of them that are names.
     """
 
     days: frozenset[tuple[int, int]]
@@ -91,6 +100,7 @@ class Values:
     words: frozenset[str]
     names: frozenset[str]
     scopes: frozenset[str] = field(default=frozenset())
+    codes: frozenset[str] = field(default=frozenset())
 
     @property
     def searchable(self) -> frozenset[str]:
@@ -100,7 +110,7 @@ class Values:
     @property
     def is_empty(self) -> bool:
         """Whether the sentence has no value."""
-        return not (self.days or self.weekdays or self.times or self.numbers)
+        return not (self.days or self.weekdays or self.times or self.numbers or self.codes)
 
 
 NO_VALUES = Values(frozenset(), frozenset(), frozenset(), {}, frozenset(), frozenset())
@@ -117,11 +127,8 @@ def values_of(sentence: str, language: str) -> Values:
     for found in _NUMBER.finditer(plain):
         digits = re.sub(r"\D", "", found["number"])
         is_year = _YEAR.fullmatch(digits) and _IN_YEAR.search(plain, max(0, found.start() - 10), found.start())
-        decimals = (found["decimals"] or "").rstrip("0")
         if digits not in taken and not is_year and (unit := _unit(found)) not in _OF_DATES:
-            numbers.setdefault(unit, set()).add(f"{digits}.{decimals}" if decimals else digits)
-    for code in _CODE.findall(plain):
-        numbers.setdefault("", set()).add(re.sub(r"\D", "", code))
+            numbers.setdefault(unit, set()).add(_amount(found, digits))
     days = content_terms(" ".join(word for word in _WORD.findall(plain) if month_of(word) or is_weekday(word)))
     written = _NAMES[language].finditer(sentence) if language in _NAMES else ()
     names = frozenset(term for found in written for term in content_terms(found["name"])) - days
@@ -134,6 +141,7 @@ def values_of(sentence: str, language: str) -> Values:
         words,
         names,
         scopes_of(sentence),
+        frozenset(_CODE.findall(plain)),
     )
 
 
@@ -169,6 +177,8 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
         is_finer_known = others is old.weekdays and bool(new.times and old.times)
         if mine and others and not (mine == others and is_finer_known):
             return not mine & others or (tells and others < mine)
+    if new.codes and old.codes:
+        return not new.codes & old.codes
     if new.days or old.days:
         return False
     return any(
@@ -180,25 +190,42 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
 
 
 def _are_other_numbers(numbers: frozenset[str], others: frozenset[str], *, may_be_codes: bool) -> bool:
-    if numbers & others:
+    if numbers & others or any(_is_rounder(number, other) for number in numbers for other in others):
         return False
     few, few_others = sorted(numbers)[:_MAX_NUMBERS], sorted(others)[:_MAX_NUMBERS]
     return any(_is_comparable(number, other, may_be_codes=may_be_codes) for number in few for other in few_others)
+
+
+def _is_rounder(number: str, other: str) -> bool:
+    """Whether one of two numbers is the other without its decimals."""
+    whole, of_other = number.partition("."), other.partition(".")
+    return whole[0] == of_other[0] and not (whole[2] and of_other[2])
 
 
 def _is_covered(run: str, at: int, shared: frozenset[str]) -> bool:
     return run[at : at + 2] in shared or (at > 0 and run[at - 1 : at + 1] in shared)
 
 
+def _amount(found: re.Match[str], digits: str) -> str:
+    """A number as it is compared: with its decimals, in ones."""
+    decimals = (found["decimals"] or "").rstrip("0")
+    if found["times"] is None:
+        return f"{digits}.{decimals}" if decimals else digits
+    return f"{float(f'{digits}.{decimals or 0}') * _TIMES[found['times']]:g}"
+
+
 def _unit(found: re.Match[str]) -> str:
     unit = (found["money"] or found["unit"] or "").strip()
-    if _MONEY.fullmatch(unit):
+    if _MONEY.fullmatch(unit) or _HAN_MONEY.match(unit):
         return "money"
+    if _HAN.match(unit):
+        return unit if unit[0] in _OF_TWO else unit[0] if unit[0] in _MEASURES or unit[0] in _OF_DATES else ""
     return next(iter(content_terms(unit)), "")
 
 
 def _is_comparable(number: str, other: str, *, may_be_codes: bool) -> bool:
-    if may_be_codes and len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS:
+    are_long = len(number) >= _CODE_DIGITS and len(other) >= _CODE_DIGITS
+    if may_be_codes and are_long and number.isdigit() and other.isdigit():
         return True
     smaller, greater = sorted((float(number), float(other)))
     return smaller > 0 and greater <= _MOST_TIMES * smaller

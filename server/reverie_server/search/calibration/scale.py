@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from reverie_indexer.model import ModelIdentity
 from reverie_server.search.labelled_messages import Direction
 from reverie_server.search.relevance import (
+    BUILT_IN_PROVIDER,
     MIN_RELEVANCE,
     SCALES,
     Plane,
@@ -40,7 +41,6 @@ _CONTRAST_SLOPE = 2.0
 _ALONE_FROM = 1.3
 # What is nearer by less than halves of floats tell apart is not near.
 _LEAST_NEARNESS = 0.01
-_BUILT_IN_PROVIDER = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Learnt:
 
 def has_constants(identity: ModelIdentity) -> bool:
     """Whether constants were fitted for a model: the built-in ones. Another one of the same name is another one."""
-    return identity.provider == _BUILT_IN_PROVIDER and identity.name in SCALES
+    return identity.provider == BUILT_IN_PROVIDER and identity.name in SCALES
 
 
 def scale_at(nearness: float, usual: float) -> RelevanceScale:
