@@ -17,7 +17,7 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.search.episode_passages import statement_text
-from reverie_server.search.request import SearchRequest, SearchResult, rules_for
+from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.text.statement_spans import statements
 
@@ -49,9 +49,10 @@ class NearStatements:
         """The statements of what the owner said or a file has, in the passages that are nearest in meaning to one of
         some queries; at most MAX_NEAR, the nearest passages first, each text once. The log of conversations is left
         out: it says what they say, and the assistant's answers."""
-        ranked: list[Sequence[SearchResult]] = []
-        for query in queries:
-            request = SearchRequest(
+        if not queries:
+            return []
+        requests = [
+            SearchRequest(
                 place.tenant_id,
                 place.agent_id,
                 query,
@@ -60,7 +61,10 @@ class NearStatements:
                 tiers=("document", "message"),
                 mode="vector",
             )
-            ranked.append((await self._search.search(request, rules_for(grant, self._search.rules))).results)
+            for query in queries
+        ]
+        outcomes = await self._search.search_together(requests, rules_for(grant, self._search.rules))
+        ranked = (outcome.results for outcome in outcomes)
         in_turn = (each for some in zip_longest(*ranked) for each in some if each is not None)
         chunk_ids = list(dict.fromkeys(each.chunk_id for each in in_turn if each.scope == place.scope))
         rows = {row["chunk_id"]: row for row in await self._passages(grant, place, chunk_ids)}
