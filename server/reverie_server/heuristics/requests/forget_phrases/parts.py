@@ -1,0 +1,11 @@
+# a pattern stands on one line
+"""What the patterns of every language are made of. Pure."""
+
+from __future__ import annotations
+
+T = r"(?P<topic>[^,;:.!?，。！？；：]{2,80}?)"
+# Two words or more: a statement has to have all of them.
+TWO = (
+    r"(?P<topic>[^,;:.!?，。！？；：\s]{2,40} (?:[^,;:.!?，。！？；：\s]{1,40} ){0,10}?[^,;:.!?，。！？；：\s]{2,40}?)"
+)
+LO = r"(?:[,;:–—-]| -) ?"
