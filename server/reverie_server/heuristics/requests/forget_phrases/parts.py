@@ -1,4 +1,3 @@
-# a pattern stands on one line
 """What the patterns of every language are made of. Pure."""
 
 from __future__ import annotations
