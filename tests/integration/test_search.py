@@ -17,11 +17,11 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
+from reverie_server.search.query_adapter import adapted
 from reverie_server.search.rank import Weights
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
 from reverie_server.search.search import Search
-from reverie_server.search.store import QueryVector
 
 # A paragraph each, so a chunk each. No headings: a chunk's terms are its words.
 HARBOUR = "lantern harbour harbour"
@@ -85,7 +85,7 @@ async def test_the_hybrid_score_is_three_parts_words_and_seven_parts_meaning(
     outcome = await find(search, "lantern bridge", ALONE)
     assert models.ready is not None
     identity = models.ready.embedder.identity
-    query = QueryVector.of(await models.ready.queries.embed("lantern bridge"), models.ready.model_id, identity).vector
+    query = adapted(await models.ready.queries.embed("lantern bridge"), identity)
     for result in outcome.results:
         [vector] = await models.ready.embedder.embed([result.text])
         similarity = max(0.0, float(vector @ query))

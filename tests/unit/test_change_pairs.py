@@ -294,6 +294,8 @@ def test_a_line_of_a_life_ends_what_stands_before_it_and_was_not_over() -> None:
         (fact("works_on", "Bron works on the desk.", subject="Bron"), "Bron can't have penicillin.", False),
         (fact("is", "Consuelo is diabetic.", subject="Consuelo"), "Consuelo stays with her cousin in town.", False),
         (fact("lives_in", "Ada lives in Hereford.", subject="Ada"), "Ada has a house in Ludlow.", True),
+        (fact("works_as", "I'm a cook."), "The gas key hangs at the chef's padlock, combination 77.", False),
+        (fact("works_as", "I'm a cook."), "I'm a chef now, my code for the till is 4471.", True),
     ],
 )
 def test_what_is_of_a_kind_ends_by_a_value_of_that_kind(old: OpenFact, sentence: str, can_be: bool) -> None:

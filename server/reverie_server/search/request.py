@@ -45,7 +45,8 @@ class SearchRequest:
     the query with the messages before it; only the words of the query itself are looked for. `is_unasked` says that
     the query is a message to an assistant, which may have nothing to do with memory: relevance then counts how
     personal it is. With `is_reranked`, the reranker makes the order of the results, where one is configured. With
-    `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Each result has all `tags`
+    `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Without `is_adapted`, the
+    vector of the query is not moved towards what answers it (`query_adapter`). Each result has all `tags`
     (as `normal_tag` gives them), a relevance of `min_relevance` at least, and a time from `since` on and not after
     `until`, both included; daily notes have those of their day in the agent's time zone.
     """
@@ -70,6 +71,7 @@ class SearchRequest:
     is_unasked: bool = False
     is_reranked: bool = False
     is_new_agent: bool = False
+    is_adapted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from reverie_server.search.calibration.known import UNMEASURED, Measure, Measure
 from reverie_server.search.finding import RankedResults, find
 from reverie_server.search.hot.answer import OutOfStepError
 from reverie_server.search.hot.cache import HotSlices
+from reverie_server.search.query_adapter import adapted
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import Mode, SearchOutcome, SearchRequest, SearchResult, SearchRules
@@ -189,7 +190,9 @@ class Search:
             vector = await query_vector(ready, text)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             return None, [f"the query could not be embedded ({error.detail}): searched by words"]
-        return QueryVector.of(vector, ready.model_id, ready.embedder.identity), []
+        identity = ready.embedder.identity
+        moved = adapted(vector, identity) if request.is_adapted else vector
+        return QueryVector(moved, ready.model_id, identity, plain=vector), []
 
 
 def _has_vector(ready: Ready, text: str, mode: Mode) -> bool:

@@ -30,7 +30,6 @@ from reverie_server.search.hot.held import HeldSlice
 from reverie_server.search.hot.load import term_key
 from reverie_server.search.hot.propose import frequencies
 from reverie_server.search.hot.remembered import Remembered
-from reverie_server.search.query_adapter import adapted
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -54,11 +53,6 @@ class QueryVector:
     model_id: int
     identity: ModelIdentity
     plain: Vector
-
-    @classmethod
-    def of(cls, plain: Vector, model_id: int, identity: ModelIdentity) -> QueryVector:
-        """The query of an embedding."""
-        return cls(adapted(plain, identity), model_id, identity, plain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import role_name
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import (
+    CODE_TERMS,
     NUMERALS,
     PETS,
     ROLES,
@@ -236,7 +237,10 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can be about the subject of a fact: what others do changes things, not the user's life."""
     if not has_to_do_with(change, fact.text):
         return False
-    if fact.predicate in _WORKS and _LIVES.search(aligned(change.sentence)) is not None:
+    # "The gas key opens with the padlock, combination 77" ends no job, unless it is told as news.
+    has_code = _NUMBER.search(change.sentence) is not None and CODE_TERMS & content_terms(change.sentence)
+    is_of_code = bool(has_code) and not change.tells
+    if fact.predicate in _WORKS and (is_of_code or _LIVES.search(aligned(change.sentence)) is not None):
         return False
     if fact.about_user and _is_of_others(change, fact):
         return False

@@ -60,6 +60,8 @@ class NearStatements:
                 max_results=_NEAR_PASSAGES,
                 tiers=("document", "message"),
                 mode="vector",
+                # Which of them is meant was learnt from what is nearest as it is.
+                is_adapted=False,
             )
             for query in queries
         ]
