@@ -49,6 +49,8 @@ async def test_what_is_needed_comes_before_what_sounds_like_the_message(
     results = await find(talk, MESSAGE, mode="vector", tiers=("message",))
     assert results[0].text == ANSWER
     assert {result.text for result in results} == set(said)
+    as_it_is = await find(talk, MESSAGE, mode="vector", tiers=("message",), is_adapted=False)
+    assert as_it_is[-1].text == ANSWER
     # The model alone puts each of the others before it.
     [query] = await embedder.embed([MESSAGE], "query")
     *others, answer = np.stack([np.asarray(each) for each in await embedder.embed([*OTHERS, ANSWER])])

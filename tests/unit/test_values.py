@@ -43,6 +43,8 @@ def is_replaced(old: str, new: str, language: str, *, tells: bool = False) -> bo
         ("chinese", "门禁密码是5836。", "门禁换成7719了", "门禁"),
         ("chinese", "还有我报名技师考试的编号，是CD-40966。", "报名编号改成CD-58213了", "报名编号"),
         ("chinese", "报名编号是CD-40966。", "报名编号改成MX-40966了", "报名编号"),
+        ("english", "The SH-40966 filter costs 350.", "The SH-40966 filter costs 420.", "filter"),
+        ("english", "My gym locker opens with 4-18-32.", "My gym locker code is 4471.", "gym locker"),
         ("chinese", "房租2800块。", "房租涨到3千了", "房租"),
         ("chinese", "车位每月420欧元。", "车位每月500美元", "车位每月"),
         ("english", "My gym locker opens with 4-18-32.", "The gym locker is 41-8-32 now.", "gym locker"),
@@ -113,6 +115,8 @@ def test_a_german_place_is_no_thing_that_two_sentences_are_about() -> None:
         ("chinese", "搬家定在3月22日，我2019年买的", {}, set()),
         ("chinese", "房租涨到3千，车位1.5万块，住18楼", {"": {"3000"}, "money": {"15000"}, "楼": {"18"}}, set()),
         ("chinese", "价格100—200元，2019到2021", {}, set()),
+        ("chinese", "房子卖了350万块，另一套1.234万", {"money": {"3500000"}, "": {"12340"}}, set()),
+        ("chinese", "工资3000人民币，学了30分钟，考了85分", {"money": {"3000"}, "分钟": {"30"}, "分": {"85"}}, set()),
     ],
 )
 def test_what_is_an_amount_and_what_is_a_code(

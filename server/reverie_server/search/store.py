@@ -46,7 +46,7 @@ _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 class QueryVector:
     """The embedding of a query, and the model whose vectors it can be compared with.
 
-    `vector` is what passages are compared with: `plain`, moved towards what answers it where the model has an adapter.
+    `vector` is what passages are compared with, `plain` the embedding as the model gives it (`query_adapter`).
     """
 
     vector: Vector

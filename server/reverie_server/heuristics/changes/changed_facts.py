@@ -26,7 +26,6 @@ from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import role_name
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import (
-    CODE_TERMS,
     NUMERALS,
     PETS,
     ROLES,
@@ -120,6 +119,12 @@ _SO_YOUNG = re.compile(
 )
 _HE = re.compile(r"\W*(?:(?:he|his|er|él)(?!\w)|他)")
 _SHE = re.compile(r"\W*(?:(?:she|her|ella)(?!\w)|她)")
+# What something opens with, said with its number.
+_CODE = re.compile(
+    r"(?:(?<!\w)(?:(?:pass|pin)?code|password|combination|pin|\w{0,20}(?:code|kennwort|passwort|kombination)|clave"
+    r"|contrasena|contraseña|c[oó]digo|combinaci[oó]n)|密码|密碼|口令)"
+    r"[:=,]? ?(?:(?:is|ist|lautet|es|now|jetzt|ahora|是|为|為) ?){0,2}\d{2}"
+)
 # Words that say that something is called so, whatever it is.
 _CALLED = content_terms("called named name heißt heiße llama llamo 名字") | content_terms("叫做")
 # What one decides, plans, or does as a rule: several hold at a time.
@@ -238,8 +243,7 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     if not has_to_do_with(change, fact.text):
         return False
     # "The gas key opens with the padlock, combination 77" ends no job, unless it is told as news.
-    has_code = _NUMBER.search(change.sentence) is not None and CODE_TERMS & content_terms(change.sentence)
-    is_of_code = bool(has_code) and not change.tells
+    is_of_code = not change.tells and _CODE.search(folded(change.sentence)) is not None
     if fact.predicate in _WORKS and (is_of_code or _LIVES.search(aligned(change.sentence)) is not None):
         return False
     if fact.about_user and _is_of_others(change, fact):

@@ -21,16 +21,18 @@ from reverie_server.heuristics.grounding_words import content_of
 _NUMBER = re.compile(
     rf"(?<![.,:/'’+_–—~-])(?<!\d[到至])(?<![^\W_{CJK}])(?P<money>[$€£¥] ?)?"
     r"(?P<number>\d{1,3}(?:[.,'’]\d{3}){1,3}|\d{1,12})(?:[.,](?P<decimals>\d{1,2}))?"
-    rf"(?![^\W{CJK}]|[:/–—~～-]|[.,]\d|[到至]\d)(?P<times>[千万])?"
+    rf"(?![^\W{CJK}]|[:/–—~-]|[.,]\d|[到至]\d)(?P<times>[千万萬])?"
     rf"(?P<unit> ?[$€£¥%]| [^\W\d_{CJK}]{{1,20}}| ?[{CJK}]{{1,2}})?"
 )
-_TIMES = {"千": 1000, "万": 10_000}
-_HAN_MONEY = re.compile(r"块|元|[美欧日港澳台]元|港币|英镑")
-# Chinese units of one character, and those that the second one tells apart; any other word is none.
+_TIMES = {"千": 1000, "万": 10_000, "萬": 10_000}
+_HAN_MONEY = re.compile(r"[块塊元]|[美欧歐日港澳台]元|[港台]币|[港台]幣|英[镑鎊]|人民")
+# Chinese units of one character and of two; any other word is none.
 _MEASURES = frozenset(
-    "人次天周岁斤克升米层樓楼页頁本张張件台部辆輛只隻条條口间間套栋棟平度秒刻顿杯瓶碗片粒颗针节節课課门門步级排"
+    "人次天周岁斤克升米层樓楼页頁本张張件台部辆輛只隻条條口间間套栋棟平度秒刻顿杯瓶碗片粒颗针節节課课門门步级排分"
 )
-_OF_TWO = frozenset("个個分公小")
+_OF_TWO = frozenset(
+    ("分钟", "分鐘", "小时", "小時", "公斤", "公里", "公升", "公分", "个月", "個月", "个人", "個人", "个周", "个天")
+)
 # "CD-40966", "B2-173", "4-18-32": what opens something, and what something is known by.
 _CODE = re.compile(
     r"(?<![\w/.,'’-])(?:[a-z]{1,4}-(?!(?:19|20)\d\d(?!\d))\d{3,12}|[a-z]{1,3}\d{1,4}-(?!(?:19|20)\d\d(?!\d))\d{2,8}"
@@ -89,8 +91,8 @@ _SAME_UNIT = {"": "money", "money": ""}
 class Values:
     """The values in a sentence by their kinds, and what else it is about.
 
-    `numbers` are amounts and codes of digits by their unit ("": none), `codes` those with letters or dashes. `words`
-    are the words without the values, `names` those of them that are names.
+    `numbers` are amounts and codes of digits by their unit ("": none), `codes` those with dashes. `words` are the
+    words without the values, `names` those of them that are names.
     """
 
     days: frozenset[tuple[int, int]]
@@ -177,10 +179,14 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
         is_finer_known = others is old.weekdays and bool(new.times and old.times)
         if mine and others and not (mine == others and is_finer_known):
             return not mine & others or (tells and others < mine)
-    if new.codes and old.codes:
-        return not new.codes & old.codes
+    if new.codes and old.codes and not new.codes & old.codes:
+        return True
     if new.days or old.days:
         return False
+    combinations = [any(code[0].isdigit() for code in each.codes) for each in (new, old)]
+    if any(combinations) and not all(combinations):
+        digits = (old if combinations[0] else new).numbers.get("", frozenset())
+        return any(number.isdigit() and len(number) >= _CODE_DIGITS for number in digits)
     return any(
         _are_other_numbers(numbers, old.numbers[other], may_be_codes="money" not in (unit, other))
         for unit, numbers in new.numbers.items()
@@ -211,7 +217,9 @@ def _amount(found: re.Match[str], digits: str) -> str:
     decimals = (found["decimals"] or "").rstrip("0")
     if found["times"] is None:
         return f"{digits}.{decimals}" if decimals else digits
-    return f"{float(f'{digits}.{decimals or 0}') * _TIMES[found['times']]:g}"
+    # "1.234万" is no million.
+    number = re.sub(r"[,'’]", "", found["number"]) if not decimals else f"{digits}.{decimals}"
+    return f"{float(number) * _TIMES[found['times']]:.2f}".rstrip("0").rstrip(".")
 
 
 def _unit(found: re.Match[str]) -> str:
@@ -219,7 +227,8 @@ def _unit(found: re.Match[str]) -> str:
     if _MONEY.fullmatch(unit) or _HAN_MONEY.match(unit):
         return "money"
     if _HAN.match(unit):
-        return unit if unit[0] in _OF_TWO else unit[0] if unit[0] in _MEASURES or unit[0] in _OF_DATES else ""
+        is_one = unit[0] in _MEASURES or unit[0] in _OF_DATES
+        return unit if unit in _OF_TWO else unit[0] if is_one or unit[0] in "个個" else ""
     return next(iter(content_terms(unit)), "")
 
 

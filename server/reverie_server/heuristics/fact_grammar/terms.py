@@ -224,14 +224,9 @@ def key_of(text: str) -> str:
 
 # What one does: that it has ended says nothing of what was decided.
 ACTIVITIES = frozenset({"works_on", "works_at", "works_as", "lives_in", "leads", "drinks", "eats", "plays", "learns"})
-# How one gets to what one does on a day of the week.
 # The words of the general names of values.
 VALUE_TERMS = content_terms(" ".join(sorted(GENERIC_VALUES)))
-# What opens something.
-CODE_TERMS = content_terms(
-    "code passcode password combination pin padlock kennwort passwort kombination zahlencode vorhängeschloss contraseña"
-    " clave código combinación candado 密码 口令"
-)
+# How one gets to what one does on a day of the week.
 GOING = content_terms("go goes going attend gehe gehen mache machen play spiele have habe")
 # Who eats of these is no vegetarian, or no vegan.
 ANIMALS = content_terms(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import LO, TWO, T
+from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
 
 _OPEN = (
     r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no(?=,)|oops|please|and|but|also|so|hey|listen|well|on second thoughts?|you know what)[ ,]++)*+"
@@ -32,28 +32,28 @@ _POLITELY = (
     r"(?:please (?:just )?|(?:could|can|would|will) you (?:please |kindly )?(?:just )?|i(?:'d| would) like you to |i (?:want|need) you to )"
 )
 ENGLISH = (
-    (rf"{_POLITELY}forget (?:the |that |those ){TWO}{_END}", "topic"),
-    (rf"{_OPEN}forget (?:the |that |those ){TWO},? please{_END}", "topic"),
+    (rf"{_POLITELY}forget (?:the |that |those ){TOPIC_OF_WORDS}{_END}", "topic"),
+    (rf"{_OPEN}forget (?:the |that |those ){TOPIC_OF_WORDS},? please{_END}", "topic"),
     (
-        rf"{_OPEN}(?:keep|leave) (?:everything about |all about )?(?:my |the |our |that ){T} out of {_MEMORY}{_END}",
+        rf"{_OPEN}(?:keep|leave) (?:everything about |all about )?(?:my |the |our |that ){TOPIC} out of {_MEMORY}{_END}",
         "topic",
     ),
-    (rf"{_OPEN}i (?:don't|do not) want you to {_STORE} (?:my |the |our |that ){T}{_END}", "topic"),
+    (rf"{_OPEN}i (?:don't|do not) want you to {_STORE} (?:my |the |our |that ){TOPIC}{_END}", "topic"),
     (
-        rf"{_OPEN}i(?:'d like| would like| want) (?:everything about |all about |anything about )?(?:my |the |our |that ){T} (?:to be )?(?:forgotten|deleted|erased|gone|removed|wiped){_END}",
-        "topic",
-    ),
-    (
-        rf"{_OPEN}(?:let's |let us )?(?:forget|pretend) (?:that )?i (?:never |ever )?(?:mentioned|brought up|talked about|told you about) (?:my |the |our |that )?{T}{_END}",
+        rf"{_OPEN}i(?:'d like| would like| want) (?:everything about |all about |anything about )?(?:my |the |our |that ){TOPIC} (?:to be )?(?:forgotten|deleted|erased|gone|removed|wiped){_END}",
         "topic",
     ),
     (
-        rf"{_OPEN}(?:clear|drop|scrap|purge|get rid of|throw (?:away|out)|bin|unremember|lose) (?:what|everything|all|anything)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned) (?:about|regarding|concerning) {T}{_END}",
+        rf"{_OPEN}(?:let's |let us )?(?:forget|pretend) (?:that )?i (?:never |ever )?(?:mentioned|brought up|talked about|told you about) (?:my |the |our |that )?{TOPIC}{_END}",
         "topic",
     ),
-    (rf"{_OPEN}(?:unremember|unlearn) (?:my |the |our |that ){T}{_END}", "topic"),
     (
-        rf"{_OPEN}(?:delete|erase|scrap|(?:do not|don't|dont) {_STORE}) (?:my |the |our |that ){T} (?:thing|bit|part|story|stuff|business|matter)s?{_END}",
+        rf"{_OPEN}(?:clear|drop|scrap|purge|get rid of|throw (?:away|out)|bin|unremember|lose) (?:what|everything|all|anything)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned) (?:about|regarding|concerning) {TOPIC}{_END}",
+        "topic",
+    ),
+    (rf"{_OPEN}(?:unremember|unlearn) (?:my |the |our |that ){TOPIC}{_END}", "topic"),
+    (
+        rf"{_OPEN}(?:delete|erase|scrap|(?:do not|don't|dont) {_STORE}) (?:my |the |our |that ){TOPIC} (?:thing|bit|part|story|stuff|business|matter)s?{_END}",
         "nearby",
     ),
     (rf"{_OPEN}{_REMOVE} {_THAT} (?:from|out of|off) {_MEMORY}{_END}", "previous"),
@@ -98,15 +98,15 @@ ENGLISH = (
         "next",
     ),
     (
-        rf"{_OPEN}(?:don't|do not|dont) {_STORE} (?:anything|what|the things?|whatever)(?: that)? (?:i(?:'ve| have)? (?:just )?(?:said|told you|mentioned) )?(?:to you )?(?:about|regarding|concerning) {T}{_END}",
+        rf"{_OPEN}(?:don't|do not|dont) {_STORE} (?:anything|what|the things?|whatever)(?: that)? (?:i(?:'ve| have)? (?:just )?(?:said|told you|mentioned) )?(?:to you )?(?:about|regarding|concerning) {TOPIC}{_END}",
         "topic",
     ),
     (
-        rf"{_OPEN}(?:forget|delete|erase|remove) (?:the|that) (?:thing|bit|part|stuff|story|business|matter)s? (?:(?:that )?i (?:told you|said|mentioned) )?(?:about|with|regarding) {T}{_END}",
+        rf"{_OPEN}(?:forget|delete|erase|remove) (?:the|that) (?:thing|bit|part|stuff|story|business|matter)s? (?:(?:that )?i (?:told you|said|mentioned) )?(?:about|with|regarding) {TOPIC}{_END}",
         "topic",
     ),
     (
-        rf"{_OPEN}{_REMOVE} (?:everything |anything |all )?(?:about )?(?:my |the |our )?{T} (?:from|out of|off) {_MEMORY}{_END}",
+        rf"{_OPEN}{_REMOVE} (?:everything |anything |all )?(?:about )?(?:my |the |our )?{TOPIC} (?:from|out of|off) {_MEMORY}{_END}",
         "topic",
     ),
     (
@@ -122,16 +122,16 @@ ENGLISH = (
         "topic",
     ),
     (
-        rf"{_OPEN}(?:remove|delete|erase|wipe) (?:everything|anything|all)(?: (?:that )?i (?:said|told you|mentioned))? (?:about|regarding|concerning) {T}{_END}",
+        rf"{_OPEN}(?:remove|delete|erase|wipe) (?:everything|anything|all)(?: (?:that )?i (?:said|told you|mentioned))? (?:about|regarding|concerning) {TOPIC}{_END}",
         "topic",
     ),
     (
-        rf"{_OPEN}forget (?:everything|all|anything|whatever|what)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned)(?: (?:yesterday|earlier|before))? (?:about|regarding|concerning) {T}{_END}",
+        rf"{_OPEN}forget (?:everything|all|anything|whatever|what)(?: that)? i(?:'ve| have)? (?:just |ever )?(?:said|told you|mentioned)(?: (?:yesterday|earlier|before))? (?:about|regarding|concerning) {TOPIC}{_END}",
         "topic",
     ),
     (
-        rf".+{LO}(?:and |but |so )?(?:please |now )*(?:do not|don't|dont) (?:write|note) (?:that|this|it) down{_END}",
+        rf".+{PAUSE}(?:and |but |so )?(?:please |now )*(?:do not|don't|dont) (?:write|note) (?:that|this|it) down{_END}",
         "own",
     ),
-    (rf".+{LO}(?:and |but |so )?(?:please |now )*(?:forget|delete|erase) (?:that|this){_END}", "own"),
+    (rf".+{PAUSE}(?:and |but |so )?(?:please |now )*(?:forget|delete|erase) (?:that|this){_END}", "own"),
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import LO, TWO, T
+from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
 
 _AUF = r"(?:(?:ok|okay|bitte|ach|oh|nein|moment|und|aber|doch|du|hey|also|ne|sorry|entschuldige|entschuldigung|hm|naja|mist|ups|halt)[ ,]++)*+"
 _BITTE = r"(?:(?:bitte|mal|doch|lieber|wieder|gleich|sofort|einfach|jetzt|besser|auch|am besten|nirgends|nirgendwo|danke)[ ,]*+)*+"
@@ -29,26 +29,26 @@ _SCHLOSS = (
 )
 GERMAN = (
     (
-        rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch )?bitte) {_BITTE}{_ART}{TWO}(?<! nicht)",
+        rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch )?bitte) {_BITTE}{_ART}{TOPIC_OF_WORDS}(?<! nicht)",
         "topic",
     ),
     (
-        rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?!(?:bitte|wieder|mal|doch|eben|gerade|alles|was|von|mit) ){TWO} {_BITTE}vergessen",
+        rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?!(?:bitte|wieder|mal|doch|eben|gerade|alles|was|von|mit) ){TOPIC_OF_WORDS} {_BITTE}vergessen",
         "topic",
     ),
     (
-        rf"{_AUF}(?:das|die sache|die geschichte|der teil) (?:mit|über|uber|von|vom|zu|zum|zur|um) {_ART}?{T} (?:muss|soll|sollte|kann|darf) {_BITTE}(?:weg|raus|verschwinden|vergessen werden|gelöscht werden)",
+        rf"{_AUF}(?:das|die sache|die geschichte|der teil) (?:mit|über|uber|von|vom|zu|zum|zur|um) {_ART}?{TOPIC} (?:muss|soll|sollte|kann|darf) {_BITTE}(?:weg|raus|verschwinden|vergessen werden|gelöscht werden)",
         "topic",
     ),
     (
-        rf"{_AUF}lass {_BITTE}(?:das|die sache|die geschichte) (?:mit|über|uber|von|vom) {_ART}?{T} {_BITTE}(?:weg|raus)",
+        rf"{_AUF}lass {_BITTE}(?:das|die sache|die geschichte) (?:mit|über|uber|von|vom) {_ART}?{TOPIC} {_BITTE}(?:weg|raus)",
         "topic",
     ),
     (
-        rf"{_AUF}ich (?:möchte|will|hätte gern),? dass {_ART}{T} (?:gelöscht|vergessen|entfernt|gestrichen) wird",
+        rf"{_AUF}ich (?:möchte|will|hätte gern),? dass {_ART}{TOPIC} (?:gelöscht|vergessen|entfernt|gestrichen) wird",
         "topic",
     ),
-    (rf"{_AUF}nimm {_BITTE}{_ART}{T} {_GED}(?: raus| heraus)?,? ?{_BITTE}", "topic"),
+    (rf"{_AUF}nimm {_BITTE}{_ART}{TOPIC} {_GED}(?: raus| heraus)?,? ?{_BITTE}", "topic"),
     (rf"{_AUF}{_IMP} {_BITTE}{_ART}(?P<private>{_SCHLOSS}) ?{_BITTE}(?:{_GED})?,? ?{_BITTE}", "topic"),
     (rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?P<private>{_SCHLOSS}) {_BITTE}(?:{_GED} )?{_INF}", "topic"),
     (
@@ -92,27 +92,27 @@ GERMAN = (
     ),
     (rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}folgendes {_BITTE}nicht(?: auf| ab| fest)? ?[:,–—-] ?.+", "own"),
     (
-        rf"{_AUF}{_IMP} {_BITTE},? ?(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{T} {_WANN}{_GESAGT},? ?{_BITTE}",
+        rf"{_AUF}{_IMP} {_BITTE},? ?(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{TOPIC} {_WANN}{_GESAGT},? ?{_BITTE}",
         "topic",
     ),
     (
-        rf"{_AUF}{_IMP}(?:,? {_BITTE}),? ?dass ich (?:dir )?{_WANN}(?:(?:von|vom) )?{_ART}?{T} {_WANN}{_GESAGT},? ?{_BITTE}",
+        rf"{_AUF}{_IMP}(?:,? {_BITTE}),? ?dass ich (?:dir )?{_WANN}(?:(?:von|vom) )?{_ART}?{TOPIC} {_WANN}{_GESAGT},? ?{_BITTE}",
         "topic",
     ),
     (
-        rf"{_AUF}(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{T} {_WANN}{_GESAGT},? (?:(?:kannst|sollst|darfst) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
+        rf"{_AUF}(?:alles,? )?was ich (?:dir )?{_WANN}{_ZU} {_ART}?{TOPIC} {_WANN}{_GESAGT},? (?:(?:kannst|sollst|darfst) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
         "topic",
     ),
     (
-        rf"{_AUF}{_IMP} {_BITTE}(?:das|die sache|die geschichte|den teil|alles) (?:{_ZU}|rund um|zum thema) {_ART}?{T},? ?{_BITTE}",
+        rf"{_AUF}{_IMP} {_BITTE}(?:das|die sache|die geschichte|den teil|alles) (?:{_ZU}|rund um|zum thema) {_ART}?{TOPIC},? ?{_BITTE}",
         "topic",
     ),
     (
-        rf"{_AUF}(?:das|die sache|die geschichte|den teil) (?:mit|vom|von|zu|zum|zur|über) {_ART}?{T},? (?:(?:kannst|sollst|darfst|könntest) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
+        rf"{_AUF}(?:das|die sache|die geschichte|den teil) (?:mit|vom|von|zu|zum|zur|über) {_ART}?{TOPIC},? (?:(?:kannst|sollst|darfst|könntest) du )?{_BITTE}(?:{_INF}|{_IMP}),? ?{_BITTE}",
         "topic",
     ),
     (
-        rf"{_AUF}{_KANNST}{_BITTE}(?:das|die sache|die geschichte|alles) {_ZU} {_ART}?{T} {_BITTE}{_INF},? ?{_BITTE}",
+        rf"{_AUF}{_KANNST}{_BITTE}(?:das|die sache|die geschichte|alles) {_ZU} {_ART}?{TOPIC} {_BITTE}{_INF},? ?{_BITTE}",
         "topic",
     ),
     (
@@ -123,13 +123,13 @@ GERMAN = (
         rf"{_AUF}{_KANNST}{_BITTE}{_ART}(?P<private>{_PRIVAT}(?: (?:von|vom|für|zum|zur|im|in|am|des|der) [^,;:.!?]{{2,60}}?)?) {_BITTE}(?:{_GED} )?{_INF}",
         "topic",
     ),
-    (rf"{_AUF}{_IMP} {_BITTE}{_ART}?{T} {_BITTE}{_GED}", "topic"),
-    (rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}nichts (?:von|vom|über|zu|zum|zur) {_ART}?{T}", "topic"),
+    (rf"{_AUF}{_IMP} {_BITTE}{_ART}?{TOPIC} {_BITTE}{_GED}", "topic"),
+    (rf"{_AUF}{_BITTE}{_MERKE}(?: dir)? {_BITTE}nichts (?:von|vom|über|zu|zum|zur) {_ART}?{TOPIC}", "topic"),
     (rf"{_AUF}{_KANNST}{_BITTE}{_DAS} {_BITTE}ungeschehen machen", "previous"),
     (
         rf"{_AUF}(?:schmeiß|schmeiss|wirf|nimm|streich|lösch|mach|tu) {_BITTE}{_DAS} {_BITTE}wieder (?:raus|heraus|weg),? ?{_BITTE}",
         "previous",
     ),
-    (rf".+{LO}(?:aber |und |also )?{_BITTE}(?:vergiss|lösch|lösche) das ?{_BITTE}", "own"),
-    (rf".+{LO}(?:aber |und |also )?das {_BITTE}(?:nicht|nirgends) {_MERK}", "own"),
+    (rf".+{PAUSE}(?:aber |und |also )?{_BITTE}(?:vergiss|lösch|lösche) das ?{_BITTE}", "own"),
+    (rf".+{PAUSE}(?:aber |und |also )?das {_BITTE}(?:nicht|nirgends) {_MERK}", "own"),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-T = r"(?P<topic>[^,;:.!?，。！？；：]{2,80}?)"
+TOPIC = r"(?P<topic>[^,;:.!?，。！？；：]{2,80}?)"
 # Two words or more: a statement has to have all of them.
-TWO = (
+TOPIC_OF_WORDS = (
     r"(?P<topic>[^,;:.!?，。！？；：\s]{2,40} (?:[^,;:.!?，。！？；：\s]{1,40} ){0,10}?[^,;:.!?，。！？；：\s]{2,40}?)"
 )
-LO = r"(?:[,;:–—-]| -) ?"
+PAUSE = r"(?:[,;:–—-]| -) ?"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import LO, TWO, T
+from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
 
 # Spanish; with and without accents, of tú, usted and vos.
 _OYE = r"(?:(?:ya(?= no )|por favor|por fa|porfa|porfis|ok|vale|espera|espere|y|pero|perdona|perdón|perdon|ay|no(?=,)|oye|mira|bueno|mejor|disculpa|uy|ups|también|tambien|ah|entonces|che|te lo pido|sabes qu[eé])[ ,]++)*+"
@@ -29,11 +29,11 @@ _CERRADO = (
     r"|portero|tarjeta|cuenta|banco|m[oó]vil|tel[eé]fono|wifi|correo|gimnasio)(?: [^,;:.!?]{2,40}?)?"
 )
 SPANISH = (
-    (rf"{_OYE}(?:(?<=por favor )|(?<=por favor, ))olv[ií]da(?:te de)? {_EL}{TWO}{_FIN}", "topic"),
-    (rf"{_OYE}olv[ií]da(?:te de)? {_EL}{TWO},? (?:por favor|porfa){_FIN}", "topic"),
-    (rf"{_OYE}(?:puedes|podr[ií]as|pod[eé]s) olvidar(?:te de)? {_EL}{TWO}{_FIN}", "topic"),
+    (rf"{_OYE}(?:(?<=por favor )|(?<=por favor, ))olv[ií]da(?:te de)? {_EL}{TOPIC_OF_WORDS}{_FIN}", "topic"),
+    (rf"{_OYE}olv[ií]da(?:te de)? {_EL}{TOPIC_OF_WORDS},? (?:por favor|porfa){_FIN}", "topic"),
+    (rf"{_OYE}(?:puedes|podr[ií]as|pod[eé]s) olvidar(?:te de)? {_EL}{TOPIC_OF_WORDS}{_FIN}", "topic"),
     (
-        rf"{_OYE}(?:quiero|prefiero|necesito|me gustar[ií]a|te pido|mejor) que (?:te )?olvides(?: de)? {_EL}{T}{_FIN}",
+        rf"{_OYE}(?:quiero|prefiero|necesito|me gustar[ií]a|te pido|mejor) que (?:te )?olvides(?: de)? {_EL}{TOPIC}{_FIN}",
         "topic",
     ),
     (rf"{_OYE}{_PUEDES}(?:{_OLVIDA_SOLO}|no {_GUARDES}) {_EL}(?P<private>{_CERRADO}){_FIN}", "topic"),
@@ -83,31 +83,31 @@ SPANISH = (
         "own",
     ),
     (rf"{_OYE}esto (?:no lo {_LOGUARDES}|que no quede guardado|es para no guardar) ?[:,–—-] ?.+", "own"),
-    (rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?lo que (?:te )?{_DIJE}{_HACE} {_SOBRE} {_EL}?{T}{_FIN}", "topic"),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?lo que (?:te )?{_DIJE}{_HACE} {_SOBRE} {_EL}?{TOPIC}{_FIN}", "topic"),
     (
-        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?(?:lo|lo relacionado|lo referente|lo que sepas|lo que sabes|lo que tengas|el asunto|el tema|la historia|el dato|la parte|lo que tenga que ver|todo) (?:{_SOBRE}|a|al) {_EL}?{T}{_FIN}",
+        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} (?:todo )?(?:lo|lo relacionado|lo referente|lo que sepas|lo que sabes|lo que tengas|el asunto|el tema|la historia|el dato|la parte|lo que tenga que ver|todo) (?:{_SOBRE}|a|al) {_EL}?{TOPIC}{_FIN}",
         "topic",
     ),
     (
-        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} que (?:te )?(?:dije|cont[eé]|coment[eé]|mencion[eé]) (?:que )?(?:lo (?:de|del) )?{_EL}?{T}{_FIN}",
+        rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} que (?:te )?(?:dije|cont[eé]|coment[eé]|mencion[eé]) (?:que )?(?:lo (?:de|del) )?{_EL}?{TOPIC}{_FIN}",
         "topic",
     ),
     (
         rf"{_OYE}{_PUEDES}{_OLVIDA_SOLO} {_EL}(?P<private>{_PRIVADO}(?: (?:de|del|para|que abre) [^,;:.!?]{{2,60}}?)?){_FIN}",
         "topic",
     ),
-    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{T} de (?:tu|la|su) memoria{_FIN}", "topic"),
-    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{T} de tus (?:notas|registros|archivos){_FIN}", "topic"),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{TOPIC} de (?:tu|la|su) memoria{_FIN}", "topic"),
+    (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{TOPIC} de tus (?:notas|registros|archivos){_FIN}", "topic"),
     (
-        rf"{_OYE}(?:(?:todo )?lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{T},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
+        rf"{_OYE}(?:(?:todo )?lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{TOPIC},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
         "topic",
     ),
     (
-        rf"{_OYE}{_PUEDES}(?:no |no quiero que )(?:{_GUARDES}) (?:nada|lo|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{T}{_FIN}",
+        rf"{_OYE}{_PUEDES}(?:no |no quiero que )(?:{_GUARDES}) (?:nada|lo|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{TOPIC}{_FIN}",
         "topic",
     ),
     (
-        rf".+{LO}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
+        rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
         "own",
     ),
 )
