@@ -224,7 +224,7 @@ async def test_failures_that_go_on_end_at_the_deadline(
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1:\d+ answered HTTP 503") as caught:
         await embedder.embed(["a"])
     assert caught.value.extra == {"retry_after_seconds": None}
-    assert sum(time.slept) < 20.0
+    assert sum(time.slept) < 19.5, "an attempt that hardly has time is not begun"
     assert 4 <= len(server.requests) <= 8, "the pauses grow"
 
 

@@ -24,6 +24,8 @@ T = TypeVar("T")
 # A batch of 64 vectors with 4096 numbers of 20 characters each has five million.
 _MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _FIRST_PAUSE_SECONDS = 0.5
+# An attempt that has less time left is not begun: it would say of an endpoint that refuses that it does not answer.
+_LEAST_ATTEMPT_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 8.0
 _REFUSED = frozenset({400, 413, 422})
 _PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
@@ -137,7 +139,7 @@ class EndpointClient:
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
             else:
                 wait = min(answer.wait_seconds, self._config.max_retry_after_seconds)
-            if self._clock.monotonic() + wait >= deadline:
+            if self._clock.monotonic() + wait + _LEAST_ATTEMPT_SECONDS >= deadline:
                 self.breaker.fail(timed_out=True)
                 raise self._unavailable(answer.reason, retry_after_seconds=answer.wait_seconds)
             await self._watched(self._clock.sleep(wait))
