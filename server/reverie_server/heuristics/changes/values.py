@@ -196,16 +196,15 @@ def is_other_value(new: Values, old: Values, *, tells: bool = False) -> bool:
 
 
 def _are_other_numbers(numbers: frozenset[str], others: frozenset[str], *, may_be_codes: bool) -> bool:
-    if numbers & others or any(_is_rounder(number, other) for number in numbers for other in others):
+    # A number without its decimals is the same in fewer words.
+    if numbers & (others | _whole(others)) or others & _whole(numbers):
         return False
     few, few_others = sorted(numbers)[:_MAX_NUMBERS], sorted(others)[:_MAX_NUMBERS]
     return any(_is_comparable(number, other, may_be_codes=may_be_codes) for number in few for other in few_others)
 
 
-def _is_rounder(number: str, other: str) -> bool:
-    """Whether one of two numbers is the other without its decimals."""
-    whole, of_other = number.partition("."), other.partition(".")
-    return whole[0] == of_other[0] and not (whole[2] and of_other[2])
+def _whole(numbers: frozenset[str]) -> frozenset[str]:
+    return frozenset(number.partition(".")[0] for number in numbers)
 
 
 def _is_covered(run: str, at: int, shared: frozenset[str]) -> bool:
@@ -217,8 +216,9 @@ def _amount(found: re.Match[str], digits: str) -> str:
     decimals = (found["decimals"] or "").rstrip("0")
     if found["times"] is None:
         return f"{digits}.{decimals}" if decimals else digits
-    # "1.234万" is no million.
-    number = re.sub(r"[,'’]", "", found["number"]) if not decimals else f"{digits}.{decimals}"
+    # "1.234万" is no million; of several points none is for decimals.
+    is_decimal = not decimals and found["number"].count(".") == 1
+    number = re.sub(r"[,'’]", "", found["number"]) if is_decimal else f"{digits}.{decimals or 0}"
     return f"{float(number) * _TIMES[found['times']]:.2f}".rstrip("0").rstrip(".")
 
 
