@@ -6,7 +6,9 @@ of a kind, and the calibration of that, come from fits without its fold.
 
 from __future__ import annotations
 
+import base64
 import tempfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -106,6 +108,11 @@ def file_of(kinds: Mapping[str, FittedKind]) -> dict[str, Any]:
 async def vectors_of(texts: Sequence[str]) -> dict[str, Floats]:
     """The rows of texts, as queries, by each of the built-in models."""
     return {name: await vectors_by(name, texts) for name in BUILT_IN}
+
+
+def packed_numbers(array: NDArray[np.generic]) -> str:
+    """Numbers as a file of models has them (`search.asked.trees.read_floats`)."""
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
 
 
 async def vectors_by(name: str, texts: Sequence[str], role: Role = "query") -> Floats:

@@ -7,9 +7,7 @@ serves the messages that it was fitted to, half of it any other, too.
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reverie_bench.answers import Message, messages
-from reverie_bench.sentence_fit import vectors_by
+from reverie_bench.sentence_fit import packed_numbers, vectors_by
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.search.query_adapter import ADAPTERS_FILE, QueryAdapter
 
@@ -47,7 +45,8 @@ async def main() -> None:
     for name in BUILT_IN:
         tasks = await _tasks(name)
         fitted = fit([task for task in tasks if not task.message.life.is_held])
-        source[name] = {"rank": RANK, "up": _packed(fitted.up), "down": _packed(fitted.down)}
+        parts = {"up": fitted.up, "down": fitted.down}
+        source[name] = {"rank": RANK, **{part: packed_numbers(np.round(each, 3)) for part, each in parts.items()}}
         _show(name, [task for task in tasks if task.message.life.is_held], fitted)
     ADAPTERS_FILE.write_text(json.dumps(source) + "\n")
 
@@ -126,7 +125,3 @@ def _found(task: Task, move: Callable[[Rows], Rows]) -> float:
     """The share of what is relevant among the nearest lines."""
     nearest = np.argsort(-(task.lines @ move(task.query)), kind="stable")[:_TOP]
     return float(task.is_relevant[nearest].sum() / task.is_relevant.sum())
-
-
-def _packed(weights: Rows) -> str:
-    return base64.b64encode(zlib.compress(np.round(weights, 3).astype(np.float32).tobytes(), 9)).decode()

@@ -3,7 +3,7 @@
     adapted = (q + U Vᵀ q) / |q + U Vᵀ q|,   U and V of (dimensions, rank)
 
 "Can I pull a double on Wednesday?" needs "class is Mondays and Wednesdays", and an embedding model puts what sounds
-like the question before it. The map is learnt from messages that need something which somebody said months before, half
+like the question before it. The map is learnt from messages that need something which somebody said months before, most
 of them in other words (`python -m reverie_bench.answers`). Only the query moves: what is stored stays.
 """
 

@@ -26,7 +26,7 @@ from reverie_server.search.candidates import Floats
 from reverie_server.search.labelled_messages import Direction
 
 BUILT_IN_PROVIDER = "local"
-"""Of the models that something is known of beside their names."""
+"""The provider of the built-in models, by their identity: another model of the same name is another one."""
 # A passage of at least this relevance helps with the message.
 MIN_RELEVANCE = 0.3
 # Added for what the one who searches owns, where the query asks about their own life: memory alone can answer it.

@@ -6,9 +6,7 @@ the others, then those held back by all.
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,7 +29,7 @@ from reverie_bench.requests.talks.cases import (
     plain_requests,
     talks_of_lives,
 )
-from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, vectors_by
+from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, packed_numbers, vectors_by
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
@@ -175,7 +173,7 @@ def _fit_targets(
     models: dict[str, object] = {"single": _file_of(single), "among": _file_of(beside_others)}
     if (whole := matchings[_NO_FOLD]) is not None:
         models["matching"] = _matching_file_of(whole)
-    return {**models, "usual": _packed(space.usual)}
+    return {**models, "usual": packed_numbers(space.usual)}
 
 
 def _matching(space: Space, asks: Asked, cases: Sequence[Case]) -> Matching | None:
@@ -302,18 +300,14 @@ def _file_of(trees: Trees) -> dict[str, object]:
         "nodes": nodes,
         "depth": trees.depth,
         "offset": round(trees.offset, 4),
-        **{name: _packed(each) for name, each in (arrays | numbers).items()},
+        **{name: packed_numbers(each) for name, each in (arrays | numbers).items()},
     }
 
 
 def _matching_file_of(fitted: Matching) -> dict[str, object]:
     arrays = {"request": fitted.request, "statement": fitted.statement, "kind": fitted.kind}
     weights = [round(weight, 3) for weight in fitted.weights]
-    return {"rank": matching.RANK, "weights": weights, **{name: _packed(each) for name, each in arrays.items()}}
-
-
-def _packed(array: NDArray[np.generic]) -> str:
-    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+    return {"rank": matching.RANK, "weights": weights, **{name: packed_numbers(each) for name, each in arrays.items()}}
 
 
 async def _space(name: str, some: Sequence[Talk], asks: Asked) -> Space:

@@ -58,7 +58,6 @@ _EMPLOYER: Mapping[str, re.Pattern[str]] = {
         r"(?: [A-ZÄÖÜ]| (?:der|dem|den|die|einer|einem) [A-ZÄÖÜ][\w-]+ [A-ZÄÖÜ])"
     ),
 }
-_CODE = re.compile(r"(?=[\w-]*\d)[\w-]{3,}")
 # Predicates whose objects are people.
 _PEOPLE = frozenset(ROLES) | {
     *("wife", "husband", "partner", "landlord", "dentist", "doctor", "trainer", "mentor", "flatmate", "therapist"),
@@ -120,7 +119,7 @@ _SO_YOUNG = re.compile(
 _HE = re.compile(r"\W*(?:(?:he|his|er|él)(?!\w)|他)")
 _SHE = re.compile(r"\W*(?:(?:she|her|ella)(?!\w)|她)")
 # What something opens with, said with its number.
-_CODE = re.compile(
+_OPENS_WITH = re.compile(
     r"(?:(?<!\w)(?:(?:pass|pin)?code|password|combination|pin|\w{0,20}(?:code|kennwort|passwort|kombination)|clave"
     r"|contrasena|contraseña|c[oó]digo|combinaci[oó]n)|密码|密碼|口令)"
     r"[:=,]? ?(?:(?:is|ist|lautet|es|now|jetzt|ahora|是|为|為) ?){0,2}\d{2}"
@@ -243,7 +242,7 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     if not has_to_do_with(change, fact.text):
         return False
     # "The gas key opens with the padlock, combination 77" ends no job, unless it is told as news.
-    is_of_code = not change.tells and _CODE.search(folded(change.sentence)) is not None
+    is_of_code = not change.tells and _OPENS_WITH.search(folded(change.sentence)) is not None
     if fact.predicate in _WORKS and (is_of_code or _LIVES.search(aligned(change.sentence)) is not None):
         return False
     if fact.about_user and _is_of_others(change, fact):
@@ -345,7 +344,7 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate in ("age", "school_year"):
         return _NUMBER.search(sentence) is not None or bool(frozenset(sentence.split()) & NUMERALS)
     if _NUMBER.search(fact.object):
-        return _NUMBER.search(change.sentence) is not None or _CODE.search(change.sentence) is not None
+        return _NUMBER.search(change.sentence) is not None
     return _NAME.search(change.sentence) is not None or bool(content_terms(fact.subject) & present)
 
 
