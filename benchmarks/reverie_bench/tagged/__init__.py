@@ -17,8 +17,8 @@ Tag = Literal["person", "lasting", "passing"]
 _TAGS: dict[str, Tag] = {"P": "person", "L": "lasting", "N": "passing"}
 _FOLDER = Path(__file__).parent
 _LINE = re.compile(r"(\d+) ([PLN])((?: >\d+)*) \| (.+)")
-# One life of so many is held back.
-_HELD_OF = 6
+HELD_OF = 6
+"""One life of so many is held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TaggedLife:
     @property
     def is_held(self) -> bool:
         """Whether nothing is fitted to it."""
-        return zlib.crc32(self.name.encode()) % _HELD_OF == 0
+        return zlib.crc32(self.name.encode()) % HELD_OF == 0
 
 
 def tagged_lives() -> list[TaggedLife]:
