@@ -12,7 +12,7 @@ from reverie_indexer.model import ModelIdentity
 
 
 class Unfitted:
-    """The same vectors as an embedder's, which it owns, under an identity of its own."""
+    """The same vectors as an embedder's, which it owns, without its adapters and under an identity of its own."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -23,8 +23,8 @@ class Unfitted:
         return replace(self._embedder.identity, provider="bench")
 
     async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
-        """As the embedder does."""
-        return await self._embedder.embed(texts, role)
+        """As the embedder does that knows queries and passages alone."""
+        return await self._embedder.embed(texts, "passage" if role == "passage" else "query")
 
     def familiarity(self, text: str) -> float:
         """As the embedder has it."""

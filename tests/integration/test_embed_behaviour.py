@@ -169,7 +169,7 @@ async def test_a_closed_embedder_says_so(kind: str, healthy_endpoint: str, tmp_p
     embedder: Embedder
     if kind == "local":
         tokenizer = (MINILM.find_weights() / "tokenizer.json").read_bytes()
-        embedder = LocalEmbedder(MINILM, session=None, tokeniser=WordPieceTokeniser(tokenizer, 8))
+        embedder = LocalEmbedder(MINILM, None, WordPieceTokeniser(tokenizer, 8), {"passage": {}})
     elif kind == "hashing":
         embedder = HashingEmbedder()
     else:

@@ -66,7 +66,11 @@ def flip_a_byte(file: Path, position: int) -> None:
 def test_the_cached_file_is_an_ordinary_valid_onnx_model(graph_file: Path) -> None:
     model = onnx.load(graph_file)
     onnx.checker.check_model(model, full_check=True)
-    assert [value.name for value in model.graph.input] == ["input_ids", "attention_mask"]
+    first, second, *adapter = [value.name for value in model.graph.input]
+    assert [first, second] == ["input_ids", "attention_mask"]
+    # Beside each of the six dense layers of each layer.
+    assert len(adapter) == len(set(adapter)) == 2 * 6 * MINILM.shape.layers
+    assert {name.rpartition(".")[2] for name in adapter} == {"down", "up"}
     assert [value.name for value in model.graph.output] == ["embedding"]
 
 

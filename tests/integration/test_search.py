@@ -17,7 +17,6 @@ from reverie_indexer.model import ModelIdentity, Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.text.passages import Rules
-from reverie_server.search.query_adapter import adapted
 from reverie_server.search.rank import Weights
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchOutcome, SearchRequest, SearchRules
@@ -84,8 +83,7 @@ async def test_the_hybrid_score_is_three_parts_words_and_seven_parts_meaning(
     await write(pipeline, "a.md", f"{HARBOUR}\n\n{BRIDGE}\n\n{MEADOW}")
     outcome = await find(search, "lantern bridge", ALONE)
     assert models.ready is not None
-    identity = models.ready.embedder.identity
-    query = adapted(await models.ready.queries.embed("lantern bridge"), identity)
+    query = await models.ready.queries.embed("lantern bridge", "question")
     for result in outcome.results:
         [vector] = await models.ready.embedder.embed([result.text])
         similarity = max(0.0, float(vector @ query))

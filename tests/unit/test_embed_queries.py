@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from reverie_indexer.embed import Embedding, Role
+from reverie_indexer.embed.built_in import BUILT_IN_PROVIDER
 from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
@@ -21,12 +22,13 @@ class GatedEmbedder:
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
+        self.roles: list[Role] = []
         self.planned: list[Embedding | Exception] = []
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
-        assert role == "query"
+        self.roles.append(role)
         self.calls.append(list(texts))
         await self.gate.wait()
         if self.planned:
@@ -52,6 +54,19 @@ async def test_a_text_is_embedded_once_and_its_vector_cannot_be_written_to() -> 
     assert [3.0, 1.0] == first.tolist() == second.tolist()
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0
+
+
+@pytest.mark.parametrize(("provider", "roles"), [(BUILT_IN_PROVIDER, ["query", "question"]), ("endpoint", ["query"])])
+async def test_a_question_is_another_text_than_a_query_to_a_built_in_model_alone(
+    provider: str, roles: list[Role]
+) -> None:
+    embedder = GatedEmbedder()
+    embedder.identity = ModelIdentity(provider, "gated", "1", 2, True)
+    queries = CachedQueries(embedder)
+    for _ in range(2):
+        await queries.embed("abc")
+        await queries.embed("abc", "question")
+    assert embedder.roles == roles
 
 
 async def test_the_least_recently_used_text_is_forgotten() -> None:

@@ -97,6 +97,25 @@ async def test_a_query_does_not_wait_as_padding_of_a_much_longer_one() -> None:
     assert model.batches == [["first"], [message], [sentence, other]]
 
 
+async def test_calls_of_different_functions_do_not_go_together() -> None:
+    model, other = SteppedModel(), SteppedModel()
+    worker = BatchWorker(model, BatchLimits())
+    first = asyncio.create_task(worker.embed(["first"]))
+    await asyncio.to_thread(model.started.acquire)
+    waiting = [
+        asyncio.create_task(worker.embed([text], encode))
+        for text, encode in (("a", None), ("b", None), ("c", other), ("d", other), ("e", None))
+    ]
+    await asyncio.sleep(0)
+    model.step(100)
+    other.step(100)
+    answers = await asyncio.gather(first, *waiting)
+    await worker.aclose()
+    assert all(answer[0].shape == (1,) for answer in answers)
+    assert model.batches == [["first"], ["a", "b"], ["e"]]
+    assert other.batches == [["c", "d"]]
+
+
 async def test_of_queries_that_went_together_only_the_one_to_blame_fails() -> None:
     started, go_on = threading.Event(), threading.Event()
 

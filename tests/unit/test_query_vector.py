@@ -10,6 +10,7 @@ import pytest
 
 from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable
+from reverie_indexer.model import ModelIdentity
 from reverie_server.search import query_vector as module
 from reverie_server.search.query_vector import query_vector
 
@@ -17,6 +18,7 @@ from reverie_server.search.query_vector import query_vector
 class Hanging:
     """An embedder that never answers, and counts what it was asked."""
 
+    identity = ModelIdentity("test", "hanging", "1", 2, True)
     asked = 0
 
     async def embed(self, *_: Any, **__: Any) -> Any:

@@ -1,9 +1,10 @@
-"""Fits the query adapters, and shows what they find of lives that they were not fitted to: see `fit`."""
+"""Learns the adapters for questions and messages, and shows what they find of held lives: see `fit`."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 
 from reverie_bench.answers.fit import main
 
-asyncio.run(main())
+asyncio.run(main(*sys.argv[1:3]))

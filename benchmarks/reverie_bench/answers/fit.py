@@ -1,127 +1,137 @@
-"""Fits the map that moves the vector of a query towards what answers it: `python -m reverie_bench.answers`.
+"""Learns how the built-in models embed questions and messages: `python -m reverie_bench.answers [model] [role]` (which
+needs `reverie[models]`).
 
-Each message is to be nearer to the lines that are relevant to it than to the others of the same life: the cross entropy
-of the softmax of their cosines (InfoNCE), by AdamW with a strong decay. What is found is then taken by half: all of it
-serves the messages that it was fitted to, half of it any other, too.
+What somebody sends is to be nearer to the lines that are relevant to it than to the others of the same life or talk
+(`adapt.learn`). A question is put to a memory that has what it asks for. A message may need nothing, and is then to be
+near to no line, of the same life or of somebody else's.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from torch import Tensor
 
-from reverie_bench.answers import Message, messages
-from reverie_bench.sentence_fit import packed_numbers, vectors_by
-from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.search.query_adapter import ADAPTERS_FILE, QueryAdapter
+from reverie_bench.adapt.encoder import AdaptableEncoder
+from reverie_bench.adapt.learn import RANK, Ids, Task, ids_of, learn, vectors_of
+from reverie_bench.answers import KINDS, LABELLED, Kind, Life, messages, needs_nothing
+from reverie_bench.sentence_fit import vectors_by
+from reverie_indexer.embed.adapter import adapter_file, packed
+from reverie_indexer.embed.built_in import BUILT_IN, BuiltInModel
 
-RANK, SHARE = 64, 0.5
-_TEMPERATURE, _ROUNDS, _BATCH = 0.07, 12, 64
-_RATE, _DECAY, _MOMENTUM, _SCALE, _TINY = 2e-3, 3.0, 0.9, 0.999, 1e-8
+Asked = Literal["question", "message"]
+SCALES: Mapping[Asked, float] = {"question": 0.8, "message": 0.8}
+"""How much is taken of what is learnt."""
+_ROUNDS: Mapping[Asked, int] = {"question": 3, "message": 2}
 _SEED, _TOP = 20261129, 5
 # Models that read English alone learn from English.
 _ENGLISH = frozenset({"all-MiniLM-L6-v2"})
 
-Rows = NDArray[np.float32]
-
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A message as a vector, the vectors of the lines of its life, and which of them are relevant to it."""
+class Sent:
+    """The ids of a message's tokens, the life that it is about, and the places of what is relevant in it."""
 
-    query: Rows
-    lines: Rows
-    is_relevant: NDArray[np.bool_]
-    message: Message
-
-
-async def main() -> None:
-    """Write the adapters beside the module that reads them, and print what each finds in held lives."""
-    source = {}
-    for name in BUILT_IN:
-        tasks = await _tasks(name)
-        fitted = fit([task for task in tasks if not task.message.life.is_held])
-        parts = {"up": fitted.up, "down": fitted.down}
-        source[name] = {"rank": RANK, **{part: packed_numbers(np.round(each, 3)) for part, each in parts.items()}}
-        _show(name, [task for task in tasks if task.message.life.is_held], fitted)
-    ADAPTERS_FILE.write_text(json.dumps(source) + "\n")
+    ids: Ids
+    life: Life
+    relevant: Sequence[int]
+    kind: Kind
 
 
-async def _tasks(name: str) -> list[Task]:
-    some = [each for each in messages() if name not in _ENGLISH or each.life.language == "english"]
-    lives = {each.life.name: each.life for each in some}
-    texts = sorted({line.text for life in lives.values() for line in life.lines})
-    rows = (await vectors_by(name, texts, "passage")).astype(np.float32)
-    row_of = {text: row for row, text in enumerate(texts)}
-    lines = {key: rows[[row_of[line.text] for line in life.lines]] for key, life in lives.items()}
-    queries = (await vectors_by(name, [each.text for each in some])).astype(np.float32)
-    return [
-        Task(query, lines[each.life.name], _flags(each, len(each.life.lines)), each)
-        for each, query in zip(some, queries, strict=True)
-    ]
+async def main(only: str | None = None, only_as: str | None = None) -> None:
+    """Write the adapters where the models look for them, and print what each finds in held lives."""
+    for name, model in BUILT_IN.items():
+        if only not in (None, name):
+            continue
+        sent = _sent(model, None if name not in _ENGLISH else "english")
+        lines = await _lines(name, sent)
+        held = [each for each in sent if each.life.is_held]
+        for asked, scale in SCALES.items():
+            if only_as not in (None, asked):
+                continue
+            encoder = AdaptableEncoder(model, RANK)
+            print(f"{name} as it is: {how_well(encoder, held, lines)}", flush=True)
+            fit(encoder, [each for each in sent if not each.life.is_held], lines, asked)
+            encoder.scale = scale
+            print(f"{name} as a {asked}: {how_well(encoder, held, lines)}", flush=True)
+            adapter_file(name, asked).write_bytes(packed(encoder.adapter()))
 
 
-def fit(tasks: Sequence[Task], share: float = SHARE) -> QueryAdapter:
-    """The adapter for some tasks, of which so large a share is taken. Deterministic."""
+def fit(encoder: AdaptableEncoder, sent: Sequence[Sent], lines: Mapping[str, Tensor], asked: Asked) -> None:
+    """Learn the adapter of an encoder from what was sent; `lines` are the vectors of each life's. Deterministic."""
+    names: dict[str, dict[str, None]] = {}
+    for each in sent:
+        names.setdefault(each.life.language, {})[each.life.name] = None
+    others = {language: list(of_language) for language, of_language in names.items()}
+
+    def questions(generator: np.random.Generator) -> list[Task]:
+        del generator
+        return [Task(each.ids, [lines[each.life.name]], each.relevant) for each in sent if each.relevant]
+
+    def messages(generator: np.random.Generator) -> list[Task]:
+        found = []
+        for each in sent:
+            other = str(generator.choice(others[each.life.language]))
+            beside = [lines[other]] if other != each.life.name else []
+            found.append(Task(each.ids, [lines[each.life.name], *beside], each.relevant))
+        return found
+
+    learn(encoder, questions if asked == "question" else messages, _ROUNDS[asked])
+
+
+def how_well(encoder: AdaptableEncoder, sent: Sequence[Sent], lines: Mapping[str, Tensor]) -> str:
+    """What of what is relevant is among the nearest lines, and how well the nearest line tells a message that needs
+    something from one that needs nothing (the area under the ROC curve)."""
+    vectors = vectors_of(encoder, [each.ids for each in sent])
+    cosines = [(lines[each.life.name] @ vector).numpy() for each, vector in zip(sent, vectors, strict=True)]
+    best = np.array([each.max() for each in cosines])
+    kinds = np.array([each.kind for each in sent])
+    needs = np.isin(kinds, ("direct", "indirect"))
+    is_own = np.array([each.life.is_own for each in sent])
+    parts = []
+    for kind in KINDS:
+        of_kind = np.flatnonzero(kinds == kind).tolist()
+        if of_kind and needs[of_kind].all():
+            for of, some in (("lives", is_own), ("talks", ~is_own)):
+                shares = [_found(cosines[at], sent[at].relevant) for at in of_kind if some[at]]
+                if shares:
+                    parts.append(f"{len(shares)} {kind} of {of}, relevant in the top {_TOP}: {np.mean(shares):.3f}")
+        elif of_kind:
+            area = roc_auc_score(np.r_[needs[needs], needs[of_kind]], np.r_[best[needs], best[of_kind]])
+            parts.append(f"{len(of_kind)} {kind}, told from those that need something: {area:.3f}")
+    return "; ".join(parts)
+
+
+def _found(cosines: NDArray[np.float32], relevant: Sequence[int]) -> float:
+    nearest = np.argsort(-cosines, kind="stable")[:_TOP]
+    return len(set(nearest.tolist()) & set(relevant)) / len(set(relevant))
+
+
+def _sent(model: BuiltInModel, language: str | None) -> list[Sent]:
+    """The messages, and the labelled ones that need nothing of any life: each of these is of some life that is not
+    held, of its language where there are any."""
+    some = [each for each in messages() if language in (None, each.life.language)]
+    seen = list({each.life.name: each.life for each in some if not each.life.is_held}.values())
     generator = np.random.default_rng(_SEED)
-    dimensions = len(tasks[0].query)
-    weights = np.stack([np.zeros((dimensions, RANK)), generator.normal(0, 0.05, (dimensions, RANK))])
-    moments, squares, steps = np.zeros_like(weights), np.zeros_like(weights), 0
-    for _ in range(_ROUNDS):
-        order = generator.permutation(len(tasks))
-        for batch in np.array_split(order, len(tasks) // _BATCH):
-            slope = _slope([tasks[at] for at in batch], weights[0], weights[1])
-            steps += 1
-            moments = _MOMENTUM * moments + (1 - _MOMENTUM) * slope
-            squares = _SCALE * squares + (1 - _SCALE) * slope**2
-            mean, spread = moments / (1 - _MOMENTUM**steps), squares / (1 - _SCALE**steps)
-            weights = weights * (1 - _RATE * _DECAY) - _RATE * mean / (np.sqrt(spread) + _TINY)
-    return QueryAdapter((share * weights[0]).astype(np.float32), weights[1].astype(np.float32))
+    of_messages = ids_of(model, [each.text for each in some], "question")
+    found = [Sent(ids, each.life, each.relevant, each.kind) for ids, each in zip(of_messages, some, strict=True)]
+    for of in LABELLED if language is None else (language,):
+        able = [life for life in seen if life.language == of] or seen
+        texts = needs_nothing(of, is_learnt=True)
+        found += [
+            Sent(ids, able[generator.integers(len(able))], (), "unrelated") for ids in ids_of(model, texts, "question")
+        ]
+    return found
 
 
-def _slope(tasks: Sequence[Task], up: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The derivatives of the mean cross entropy of tasks, by `up` and by `down`."""
-    queries = np.stack([task.query for task in tasks])
-    reduced = queries @ down
-    moved = queries + reduced @ up.T
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    adapted = moved / lengths
-    of_adapted = np.stack([_pull(task, query) for task, query in zip(tasks, adapted, strict=True)]) / len(tasks)
-    of_moved = (of_adapted - adapted * (adapted * of_adapted).sum(axis=1, keepdims=True)) / lengths
-    return np.stack([of_moved.T @ reduced, queries.T @ (of_moved @ up)])
-
-
-def _pull(task: Task, adapted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The derivative of the cross entropy of a task by its adapted query."""
-    scores = task.lines @ adapted / _TEMPERATURE
-    wanted = np.where(task.is_relevant, scores, -np.inf)
-    return np.asarray(task.lines.T @ ((_softmax(scores) - _softmax(wanted)) / _TEMPERATURE))
-
-
-def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights = np.exp(scores - scores.max())
-    return np.asarray(weights / weights.sum())
-
-
-def _flags(message: Message, count: int) -> NDArray[np.bool_]:
-    flags = np.zeros(count, np.bool_)
-    flags[list(message.relevant)] = True
-    return flags
-
-
-def _show(name: str, tasks: Sequence[Task], fitted: QueryAdapter) -> None:
-    ways: Mapping[str, Callable[[Rows], Rows]] = {"as it is": lambda query: query, "adapted": fitted.adapted}
-    for is_indirect in (False, True):
-        some = [task for task in tasks if task.message.is_indirect == is_indirect]
-        found = ", ".join(f"{way} {np.mean([_found(task, move) for task in some]):.3f}" for way, move in ways.items())
-        print(f"{name}: {len(some)} {'indirect' if is_indirect else 'direct'} messages, relevant in the top 5: {found}")
-
-
-def _found(task: Task, move: Callable[[Rows], Rows]) -> float:
-    """The share of what is relevant among the nearest lines."""
-    nearest = np.argsort(-(task.lines @ move(task.query)), kind="stable")[:_TOP]
-    return float(task.is_relevant[nearest].sum() / task.is_relevant.sum())
+async def _lines(name: str, sent: Sequence[Sent]) -> dict[str, Tensor]:
+    lives = {each.life.name: each.life for each in sent}
+    texts = sorted({line for life in lives.values() for line in life.lines})
+    rows = dict(zip(texts, (await vectors_by(name, texts, "passage")).astype(np.float32), strict=True))
+    return {life.name: torch.tensor(np.stack([rows[line] for line in life.lines])) for life in lives.values()}

@@ -178,7 +178,7 @@ async def _propose(
     """The candidates of a search by meaning, and their seconds without opening the slices, which both ways need."""
     request = SearchRequest(TENANT, agent_id, "", owner_key="user:1", mode="vector")
     rules = SearchRules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
-    vector = QueryVector(point, stage.material.model_id, stage.bench.ready.embedder.identity, plain=point)
+    vector = QueryVector(point, stage.material.model_id, stage.bench.ready.embedder.identity)
     async with stage.bench.database.tenant(TENANT, snapshot=True) as connection:
         corpus = await open_corpus(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
         return await _timed(connection, request, rules, corpus, vector)

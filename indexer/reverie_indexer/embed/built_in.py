@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from reverie_indexer.embed.protocol import Role, Vector
 from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity
 
+BUILT_IN_PROVIDER = "local"
+"""The provider of these models, by their identity: another model of the same name is another one."""
+_T = TypeVar("_T")
 MEANS_FILE = Path(__file__).with_name("e5_means.json")
 
 
@@ -27,7 +30,8 @@ class BuiltInModel:
 
     `files` are its published files with their SHA-256, the weights first. `package` on the package registry has them in
     `directory`. `prefixes` stand before a text by its role. With `has_means` the mean vector of each role is taken out
-    of each vector.
+    of each vector. There is an adapter for the `adapted` roles: a part of the program, and not of the identity, for no
+    passage is embedded with one.
     """
 
     name: str
@@ -39,6 +43,7 @@ class BuiltInModel:
     tokens: Literal["wordpiece", "unigram"]
     prefixes: Mapping[Role, str]
     has_means: bool
+    adapted: tuple[Role, ...]
 
     @property
     def weights_file(self) -> str:
@@ -51,7 +56,7 @@ class BuiltInModel:
         digest = self.files[self.weights_file]
         if self.has_means:
             digest = hashlib.sha256(digest.encode() + MEANS_FILE.read_bytes()).hexdigest()
-        return ModelIdentity("local", self.name, digest[:12], self.shape.hidden, True)
+        return ModelIdentity(BUILT_IN_PROVIDER, self.name, digest[:12], self.shape.hidden, True)
 
     def means(self) -> Mapping[Role, Vector]:
         """The mean vector of each role, float32 of the shape `(hidden,)`; none for a model without."""
@@ -71,6 +76,11 @@ class BuiltInModel:
         )
 
 
+def _of_roles(query: _T, passage: _T) -> Mapping[Role, _T]:
+    """What every role has: all but passages are queries."""
+    return {"query": query, "question": query, "message": query, "change": query, "passage": passage}
+
+
 MINILM = BuiltInModel(
     name="all-MiniLM-L6-v2",
     files={
@@ -83,8 +93,9 @@ MINILM = BuiltInModel(
     # max_seq_length of the model's sentence_bert_config.json is 256; the longest it was evaluated with.
     shape=EncoderShape(layers=6, heads=12, hidden=384, layer_norm_epsilon=1e-12, max_tokens=256),
     tokens="wordpiece",
-    prefixes={"query": "", "passage": ""},
+    prefixes=_of_roles("", ""),
     has_means=False,
+    adapted=("question", "message"),
 )
 E5 = BuiltInModel(
     name="multilingual-e5-small",
@@ -94,8 +105,9 @@ E5 = BuiltInModel(
     megabytes=90,
     shape=EncoderShape(layers=12, heads=12, hidden=384, layer_norm_epsilon=1e-12, max_tokens=512),
     tokens="unigram",
-    prefixes={"query": "query: ", "passage": "passage: "},
+    prefixes=_of_roles("query: ", "passage: "),
     has_means=True,
+    adapted=("question", "message", "change"),
 )
 BUILT_IN: Mapping[str, BuiltInModel] = {model.name: model for model in (E5, MINILM)}
 DEFAULT_MODEL = E5
@@ -109,8 +121,4 @@ def environment_weights_dir() -> Path:
 @cache
 def _means() -> Mapping[Role, Vector]:
     source = json.loads(MEANS_FILE.read_text())
-    means: dict[Role, Vector] = {
-        "query": np.array(source["query"], np.float32),
-        "passage": np.array(source["passage"], np.float32),
-    }
-    return means
+    return _of_roles(np.array(source["query"], np.float32), np.array(source["passage"], np.float32))

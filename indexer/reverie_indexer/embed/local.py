@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_indexer.embed.adapter import Adapter, adapter_file, read_adapter
 from reverie_indexer.embed.built_in import DEFAULT_MODEL, BuiltInModel
 from reverie_indexer.embed.cached_file import cached_file, read_verified
-from reverie_indexer.embed.onnx_graph import BUILDER_VERSION, Weights, build_graph
+from reverie_indexer.embed.onnx_graph import BUILDER_VERSION, Weights, adapter_inputs, build_graph
 from reverie_indexer.embed.packed_e5 import QuantisedRows, read_packed
 from reverie_indexer.embed.protocol import Embedding, Role, Vector, replace_surrogates
-from reverie_indexer.embed.tokenisers import Tokeniser, UnigramTokeniser, WordPieceTokeniser, unigram_model
+from reverie_indexer.embed.tokenisers import (
+    VOCABULARY_VERSION,
+    Tokeniser,
+    UnigramTokeniser,
+    WordPieceTokeniser,
+    unigram_model,
+)
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker
+from reverie_indexer.errors import SetupError
 from reverie_indexer.model import ModelIdentity
 
 # The vector depends on the first few hundred tokens alone; tokenising megabytes to throw them away would cost memory.
@@ -26,14 +35,23 @@ _MAX_CHARS_READ = 65_536
 class LocalEmbedder:
     """A built-in model in this process. Make one with `load_local`."""
 
-    def __init__(self, model: BuiltInModel, session: Any, tokeniser: Tokeniser, *, max_workers: int = 1) -> None:
+    def __init__(
+        self,
+        model: BuiltInModel,
+        session: Any,
+        tokeniser: Tokeniser,
+        adapters: Mapping[Role, Mapping[str, NDArray[np.float32]]],
+        *,
+        max_workers: int = 1,
+    ) -> None:
         self._identity = model.identity
-        self._prefixes: Mapping[Role, str] = model.prefixes
-        self._means: Mapping[Role, Vector] = model.means()
+        self._prefixes = model.prefixes
+        self._means = model.means()
         self._session = session
         self._tokeniser = tokeniser
         limits = BatchLimits(max_tokens=model.shape.max_tokens)
-        self._worker = BatchWorker(self._encode, limits, max_workers=max_workers)
+        self._encode = {role: partial(self._rows, inputs) for role, inputs in adapters.items()}
+        self._worker = BatchWorker(self._encode["passage"], limits, max_workers=max_workers)
 
     @property
     def identity(self) -> ModelIdentity:
@@ -42,20 +60,24 @@ class LocalEmbedder:
 
     async def embed(self, texts: Sequence[str], role: Role = "passage") -> list[Embedding]:
         """See `Embedder.embed`. Never rejects a text."""
-        prefix = self._prefixes[role]
-        vectors = await self._worker.embed([prefix + text for text in texts] if prefix else texts)
-        mean = self._means.get(role)
+        prefix, mean = self._prefixes[role], self._means.get(role)
+        texts = [prefix + text for text in texts] if prefix else texts
+        vectors = await self._worker.embed(texts, self._encode[role])
         return list(vectors) if mean is None else [_without_mean(vector, mean) for vector in vectors]
 
     def familiarity(self, text: str) -> float:
         """See `Embedder.familiarity`."""
         return self._tokeniser.familiarity(replace_surrogates(text[:_MAX_CHARS_READ]))
 
+    def ids(self, text: str, role: Role) -> Sequence[int]:
+        """The ids of the tokens that the model reads of a text."""
+        return self._tokeniser.ids(self._prefixes[role] + text[:_MAX_CHARS_READ])
+
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         await self._worker.aclose()
 
-    def _encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def _rows(self, adapter: Mapping[str, NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
         encodings = [self._tokeniser.ids(text[:_MAX_CHARS_READ]) for text in texts]
         longest = max(len(ids) for ids in encodings)
         ids = np.zeros((len(texts), longest), np.int64)
@@ -63,7 +85,8 @@ class LocalEmbedder:
         for row, encoding in enumerate(encodings):
             ids[row, : len(encoding)] = encoding
             mask[row, : len(encoding)] = 1
-        vectors: NDArray[np.float32] = self._session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        inputs = {"input_ids": ids, "attention_mask": mask, **adapter}
+        vectors: NDArray[np.float32] = self._session.run(["embedding"], inputs)[0]
         return vectors
 
 
@@ -85,51 +108,60 @@ def load_local(
     Raises `SetupError` when there are no weights, or they are not the published ones.
     """
     weights = model.find_weights(weights_dir)
-    load = _load_unigram if model.tokens == "unigram" else _load_wordpiece
-    graph, tokeniser = load(model, weights, cache_dir)
-    return LocalEmbedder(model, _session(graph, threads), tokeniser)
+
+    def graph() -> bytes:
+        matrices, words = read_weights(model, weights)
+        made: bytes = build_graph(matrices, model.shape, words).SerializeToString(deterministic=True)
+        return made
+
+    # Its name contains the digest of the weights, so that one in the cache needs no look at them.
+    key = f"{model.files[model.weights_file]}:{BUILDER_VERSION}:{model.shape}"
+    session = _session(cached_file(cache_dir, model.name, ".onnx", key, graph), threads)
+    read = _unigram if model.tokens == "unigram" else _wordpiece
+    none = adapter_inputs(None, session, model.shape)
+    adapters = dict.fromkeys(get_args(Role), none)
+    for role in model.adapted:
+        adapters[role] = adapter_inputs(_adapter(model, role), session, model.shape)
+    return LocalEmbedder(model, session, read(model, weights, cache_dir), adapters)
 
 
-def _load_wordpiece(model: BuiltInModel, weights: Path, cache_dir: Path) -> tuple[Path, Tokeniser]:
-    def read() -> tuple[Weights, QuantisedRows | None]:
-        from safetensors.numpy import load
+def _adapter(model: BuiltInModel, role: Role) -> Adapter:
+    try:
+        return read_adapter(adapter_file(model.name, role).read_bytes())
+    except FileNotFoundError as error:
+        raise SetupError(
+            f"The program lacks a part of the embedding model {model.name}, its adapter for the role {role}: "
+            "install it again."
+        ) from error
 
-        return load(_verified(model, weights, model.weights_file)), None
 
-    graph = _cached_graph(model, cache_dir, read)
-    tokenizer_json = _verified(model, weights, "tokenizer.json")
-    return graph, WordPieceTokeniser(tokenizer_json, model.shape.max_tokens)
+def read_weights(model: BuiltInModel, weights: Path) -> tuple[Weights, QuantisedRows | None]:
+    """The weights of a model in a directory, and the word embeddings where they are not among them.
 
-
-def _load_unigram(model: BuiltInModel, weights: Path, cache_dir: Path) -> tuple[Path, Tokeniser]:
-    def read() -> tuple[Weights, QuantisedRows]:
-        packed = read_packed(_verified(model, weights, model.weights_file))
+    Raises `SetupError` when they are not the published ones.
+    """
+    content = _verified(model, weights, model.weights_file)
+    if model.tokens == "unigram":
+        packed = read_packed(content)
         return packed.weights, packed.words
+    from safetensors.numpy import load
 
+    return load(content), None
+
+
+def _wordpiece(model: BuiltInModel, weights: Path, cache_dir: Path) -> Tokeniser:
+    del cache_dir
+    return WordPieceTokeniser(_verified(model, weights, "tokenizer.json"), model.shape.max_tokens)
+
+
+def _unigram(model: BuiltInModel, weights: Path, cache_dir: Path) -> Tokeniser:
     def vocabulary() -> bytes:
         packed = read_packed(_verified(model, weights, model.weights_file))
         return unigram_model(packed.pieces, packed.scores)
 
-    graph = _cached_graph(model, cache_dir, read)
-    tokeniser_file = cached_file(cache_dir, model.name, ".model", _key(model), vocabulary)
-    return graph, UnigramTokeniser(tokeniser_file, model.shape.max_tokens)
-
-
-def _cached_graph(
-    model: BuiltInModel, cache_dir: Path, read: Callable[[], tuple[Weights, QuantisedRows | None]]
-) -> Path:
-    """The graph's file; its name contains the digest of the weights, so one in the cache needs no look at them."""
-
-    def build() -> bytes:
-        weights, words = read()
-        serialised: bytes = build_graph(weights, model.shape, words).SerializeToString(deterministic=True)
-        return serialised
-
-    return cached_file(cache_dir, model.name, ".onnx", _key(model), build)
-
-
-def _key(model: BuiltInModel) -> str:
-    return f"{model.files[model.weights_file]}:{BUILDER_VERSION}:{model.shape}"
+    key = f"{model.files[model.weights_file]}:{VOCABULARY_VERSION}"
+    made = cached_file(cache_dir, model.name, ".model", key, vocabulary)
+    return UnigramTokeniser(made, model.shape.max_tokens)
 
 
 def _verified(model: BuiltInModel, weights: Path, name: str) -> bytes:

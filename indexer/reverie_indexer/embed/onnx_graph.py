@@ -1,12 +1,14 @@
 """The ONNX graph of a BERT sentence encoder, built from its published weights.
 
 The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) to `embedding` (float32,
-`[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm.
+`[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm. Beside each
+dense layer W x there is U V x (LoRA, Hu et al. 2021), and V and U are inputs, `<layer>.down` (`[in, rank]`) and
+`<layer>.up` (`[rank, out]`): one graph serves any adapter, and none by matrices of rank 0 (`adapter_inputs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +18,13 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import onnx
 
+from reverie_indexer.embed.adapter import Adapter
 from reverie_indexer.embed.packed_e5 import QuantisedRows
 
-BUILDER_VERSION = 1
+BUILDER_VERSION = 2
 """Part of the cached file's name: raise it with every change of the graph."""
 
+_QUERY = ".attention.self.query"
 _OPSET = 20  # the first with Gelu
 _IR_VERSION = 10  # not the newest: older releases of onnxruntime must be able to read the file
 
@@ -44,6 +48,26 @@ def build_graph(weights: Weights, shape: EncoderShape, words: QuantisedRows | No
     return _GraphBuilder(weights, shape, words).model()
 
 
+def adapter_inputs(adapter: Adapter | None, session: Any, shape: EncoderShape) -> dict[str, NDArray[np.float32]]:
+    """What the inputs for an adapter are in a session of the graph; for none, matrices of rank 0."""
+    found = {}
+    for each in session.get_inputs():
+        layer, _, part = each.name.rpartition(".")
+        if part not in ("down", "up"):
+            continue
+        if adapter is None:
+            found[each.name] = np.zeros([0 if isinstance(size, str) else size for size in each.shape], np.float32)
+        else:
+            factor = _query_factor(shape) if part == "up" and layer.endswith(_QUERY) else 1.0
+            found[each.name] = np.ascontiguousarray(getattr(adapter[layer], part).T * np.float32(factor))
+    return found
+
+
+def _query_factor(shape: EncoderShape) -> float:
+    """1/√d, which is folded into the weights of the query."""
+    return float((shape.hidden // shape.heads) ** -0.5)
+
+
 class _GraphBuilder:
     """Collects nodes and constants; every method returns the name of the value it adds."""
 
@@ -53,6 +77,7 @@ class _GraphBuilder:
         self._shape = shape
         self._nodes: list[onnx.NodeProto] = []
         self._constants: dict[str, onnx.TensorProto] = {}
+        self._adapter: list[onnx.ValueInfoProto] = []
 
     def model(self) -> onnx.ModelProto:
         from onnx import TensorProto, helper
@@ -68,7 +93,7 @@ class _GraphBuilder:
         )
         output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", self._shape.hidden])
         constants = list(self._constants.values())
-        graph = helper.make_graph(self._nodes, "sentence_encoder", [ids, mask], [output], constants)
+        graph = helper.make_graph(self._nodes, "sentence_encoder", [ids, mask, *self._adapter], [output], constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
 
     def _embeddings(self) -> str:
@@ -121,7 +146,7 @@ class _GraphBuilder:
         split = self._constant("split", np.array([0, 0, self._shape.heads, width], np.int64))
         heads = {}
         for kind, order, factor in (
-            ("query", [0, 2, 1, 3], width**-0.5),
+            ("query", [0, 2, 1, 3], _query_factor(self._shape)),
             ("key", [0, 2, 3, 1], 1.0),
             ("value", [0, 2, 1, 3], 1.0),
         ):
@@ -147,11 +172,21 @@ class _GraphBuilder:
         # Published weights are [out, in] for x·Wᵀ; transposed here once instead of at every call.
         weight = np.ascontiguousarray(self._weights[f"{prefix}.weight"].T * np.float32(factor))
         product = self._add("MatMul", value, self._constant(f"{prefix}.weight", weight))
+        product = self._add("Add", product, self._low_rank(prefix, value, weight.shape))
         return self._add(
             "Add",
             product,
             self._constant(f"{prefix}.bias", self._weights[f"{prefix}.bias"] * np.float32(factor)),
         )
+
+    def _low_rank(self, prefix: str, value: str, shape: tuple[int, ...]) -> str:
+        """What the adapter adds to the product of a layer."""
+        from onnx import TensorProto, helper
+
+        sizes: Sequence[str | int | None]
+        for part, sizes in (("down", (shape[0], "rank")), ("up", ("rank", shape[1]))):
+            self._adapter.append(helper.make_tensor_value_info(f"{prefix}.{part}", TensorProto.FLOAT, sizes))
+        return self._add("MatMul", self._add("MatMul", value, f"{prefix}.down"), f"{prefix}.up")
 
     def _norm(self, prefix: str, value: str) -> str:
         scale = self._constant(f"{prefix}.weight", self._weights[f"{prefix}.weight"])

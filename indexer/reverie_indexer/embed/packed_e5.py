@@ -103,7 +103,7 @@ def _read(raw: bytes) -> PackedModel:
         for short, name in _LAYER_NAMES.items():
             weight = places[f"l{layer}.{short}.w"]
             inputs = width if short == "fo" else hidden
-            rows = _floats(raw, weight) if weight[0] == 0 else _dequantised(_rows(raw, weight, inputs))
+            rows = _floats(raw, weight) if weight[0] == 0 else dequantised(_rows(raw, weight, inputs))
             weights[f"encoder.layer.{layer}.{name}.weight"] = rows
             weights[f"encoder.layer.{layer}.{name}.bias"] = _floats(raw, places[f"l{layer}.{short}.b"])
     return PackedModel(layers, weights, _rows(raw, places["emb.word"], hidden), pieces, scores)
@@ -140,8 +140,8 @@ def _rows(raw: bytes, place: tuple[int, int, int], columns: int) -> QuantisedRow
     return QuantisedRows(np.ascontiguousarray(blocks[:, :, 2:]).reshape(len(blocks), columns // 2), scales)
 
 
-def _dequantised(rows: QuantisedRows) -> NDArray[np.float32]:
-    """The rows as float32, `[rows, columns]`."""
+def dequantised(rows: QuantisedRows) -> NDArray[np.float32]:
+    """Rows as float32, `[rows, columns]`."""
     count, blocks = rows.scales.shape
     halves = rows.packed.reshape(count, blocks, _BLOCK // 2)
     quantised = np.concatenate([halves & 0x0F, halves >> 4], axis=2).astype(np.float32) - 8

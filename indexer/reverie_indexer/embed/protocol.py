@@ -15,8 +15,10 @@ from reverie_indexer.model import ModelIdentity
 Vector: TypeAlias = NDArray[np.float32]
 """One embedding: shape `(dimension,)`, float32, length 1 within rounding."""
 
-Role: TypeAlias = Literal["query", "passage"]
-"""The part of a text in a search: some models embed queries otherwise than passages."""
+Role: TypeAlias = Literal["query", "question", "message", "change", "passage"]
+"""What a text is for: some models embed queries otherwise than passages. `question`: to find what answers it;
+`message`: to find what an assistant needs for it, if anything; `change`: to find what it ends. A model without an
+adapter for one of these embeds it as a `query`."""
 
 Embedding: TypeAlias = Vector | EmbeddingRejected
 """The vector of one text, or, as a value and not raised, why it can never have one."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 
-from reverie_indexer.embed.protocol import Embedder, Vector
+from reverie_indexer.embed.built_in import BUILT_IN_PROVIDER
+from reverie_indexer.embed.protocol import Embedder, Role, Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model import ModelIdentity
 
@@ -19,8 +20,8 @@ class CachedQueries:
     def __init__(self, embedder: Embedder, size: int = 1024) -> None:
         self._embedder = embedder
         self._size = size
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
-        self._running: dict[str, asyncio.Task[Vector]] = {}
+        self._vectors: OrderedDict[tuple[str, Role], Vector] = OrderedDict()
+        self._running: dict[tuple[str, Role], asyncio.Task[Vector]] = {}
         self._closed = False
 
     @property
@@ -28,18 +29,19 @@ class CachedQueries:
         """The identity of the embedder behind."""
         return self._embedder.identity
 
-    async def embed(self, text: str) -> Vector:
-        """The vector of one query, read-only.
+    async def embed(self, text: str, role: Role = "query") -> Vector:
+        """The vector of one text in a role of a query, read-only.
 
         Raises `EmbedderUnavailable`, or `EmbeddingRejected` when the provider refuses this text; neither is
         remembered. Cancelling one caller leaves the others, and the cache, their answer.
         """
-        if (known := self._vectors.get(text)) is not None:
-            self._vectors.move_to_end(text)
+        key = self._key(text, role)
+        if (known := self._vectors.get(key)) is not None:
+            self._vectors.move_to_end(key)
             return known
         if self._closed:
             raise EmbedderUnavailable("The embedder is closed.")
-        task = self._begun(text)
+        task = self._begun(key)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -49,10 +51,11 @@ class CachedQueries:
                 raise EmbedderUnavailable("The embedder is closed.") from None
             raise
 
-    def begin(self, text: str) -> None:
+    def begin(self, text: str, role: Role = "query") -> None:
         """Begin to embed a query that is asked for soon, while its caller does something else. Raises nothing."""
-        if not self._closed and text not in self._vectors:
-            self._begun(text)
+        key = self._key(text, role)
+        if not self._closed and key not in self._vectors:
+            self._begun(key)
 
     async def aclose(self) -> None:
         """Stop what is running, forget everything. The embedder itself stays open."""
@@ -63,26 +66,30 @@ class CachedQueries:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._vectors.clear()
 
-    def _begun(self, text: str) -> asyncio.Task[Vector]:
-        task = self._running.get(text)
+    def _key(self, text: str, role: Role) -> tuple[str, Role]:
+        # To any but a built-in model questions and messages are queries like others.
+        return text, role if self.identity.provider == BUILT_IN_PROVIDER else "query"
+
+    def _begun(self, key: tuple[str, Role]) -> asyncio.Task[Vector]:
+        task = self._running.get(key)
         if task is None:
-            task = self._running[text] = asyncio.create_task(self._ask(text))
-            task.add_done_callback(lambda done: self._settle(text, done))
+            task = self._running[key] = asyncio.create_task(self._ask(*key))
+            task.add_done_callback(lambda done: self._settle(key, done))
         return task
 
-    async def _ask(self, text: str) -> Vector:
-        [answer] = await self._embedder.embed([text], "query")
+    async def _ask(self, text: str, role: Role) -> Vector:
+        [answer] = await self._embedder.embed([text], role)
         if isinstance(answer, EmbeddingRejected):
             raise answer
         vector = answer.copy()
         vector.setflags(write=False)
         return vector
 
-    def _settle(self, text: str, done: asyncio.Task[Vector]) -> None:
-        del self._running[text]
+    def _settle(self, key: tuple[str, Role], done: asyncio.Task[Vector]) -> None:
+        del self._running[key]
         # Asking for the exception also marks it as seen, for the case that every caller has gone.
         if done.cancelled() or done.exception() is not None:
             return
-        self._vectors[text] = done.result()
+        self._vectors[key] = done.result()
         while len(self._vectors) > self._size:
             self._vectors.popitem(last=False)

@@ -21,7 +21,13 @@ UNKNOWN_REVISION = "unknown"
 
 _DEFAULT_MAX_TOKENS = 512
 # The names by which models have a prompt for each role.
-_PROMPTS: Mapping[Role, Sequence[str]] = {"query": ("query",), "passage": ("document", "passage", "corpus")}
+_PROMPTS: Mapping[Role, Sequence[str]] = {
+    "query": ("query",),
+    "question": ("query",),
+    "message": ("query",),
+    "change": ("query",),
+    "passage": ("document", "passage", "corpus"),
+}
 # What decides the vectors in a model's directory: weights, configuration, vocabulary.
 _DECIDING_SUFFIXES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model"})
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+VOCABULARY_VERSION = 2
+"""Part of the cached file's name: raise it with every change of `unigram_model`."""
 _UNKNOWN_PIECE = "[UNK]"
 _MIN_LETTERS = 3
 # The ids of XLM-RoBERTa's vocabulary.

@@ -49,8 +49,8 @@ class BatchWorker:
     Texts are sorted by length, so that little of a batch is padding. The batches of all calls with more than
     one batch pass one by one through a gate, so that at most one of them is before the model at a time; a
     call that fits one batch, as a query does, waits for that one and for other such calls only. Such calls that
-    wait at the same time are put before the model together, as far as they fit one batch and are about as long: the
-    weights are read once.
+    wait at the same time for the same function are put before the model together, as far as they fit one batch and are
+    about as long: the weights are read once.
     """
 
     def __init__(self, encode: EncodeBatch, limits: BatchLimits, *, max_workers: int = 1) -> None:
@@ -62,8 +62,10 @@ class BatchWorker:
         self._taking = Lock()
         self._closed = False
 
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector a text, in the order of the texts. Raises `EmbedderUnavailable` once closed."""
+    async def embed(self, texts: Sequence[str], encode: EncodeBatch | None = None) -> list[Vector]:
+        """One vector a text, in the order of the texts, by another function than the worker's where there is one.
+        Raises `EmbedderUnavailable` once closed."""
+        encode = encode or self._encode
         texts = [replace_surrogates(text) for text in texts]
         vectors: dict[str, Vector] = {}
         batches = list(plan_batches(texts, self._limits))
@@ -72,24 +74,24 @@ class BatchWorker:
             if self._closed:
                 raise EmbedderUnavailable("The embedder is closed.")
             if len(batches) == 1:
-                call = _Call(batch, Future())
+                call = _Call(batch, encode, Future())
                 self._waiting.append(call)
                 self._model.submit(self._encode_waiting)
                 rows = await asyncio.wrap_future(call.rows)
             else:
-                rows = await loop.run_in_executor(self._gate, self._encode_in_turn, batch)
+                rows = await loop.run_in_executor(self._gate, self._encode_in_turn, encode, batch)
             vectors.update(zip(batch, rows, strict=True))
         return [vectors[text] for text in texts]
 
-    def _encode_in_turn(self, batch: list[str]) -> NDArray[np.float32]:
-        return self._model.submit(self._encode, batch).result()
+    def _encode_in_turn(self, encode: EncodeBatch, batch: list[str]) -> NDArray[np.float32]:
+        return self._model.submit(encode, batch).result()
 
     def _encode_waiting(self) -> None:
         """Answer the calls that wait, together as many as fit; there may be none left."""
         calls = self._take()
         if len(calls) > 1:
             try:
-                rows = self._encode([text for call in calls for text in call.texts])
+                rows = calls[0].encode([text for call in calls for text in call.texts])
             except Exception as error:  # noqa: BLE001 — one of them is to blame: each by itself finds out which
                 log.debug("embed_batch_failed", error=type(error).__name__)
             else:
@@ -100,7 +102,7 @@ class BatchWorker:
                 return
         for call in calls:
             try:
-                call.rows.set_result(self._encode(call.texts))
+                call.rows.set_result(call.encode(call.texts))
             except BaseException as error:  # noqa: BLE001 — whatever it is, who waits for the answer gets it
                 call.rows.set_exception(error)
 
@@ -114,7 +116,8 @@ class BatchWorker:
                 texts, tokens = count + len(following.texts), max(longest, following_longest)
                 apart = count * longest + len(following.texts) * following_longest + _TOKENS_A_CALL
                 most = min(self._limits.padded_tokens, apart)
-                if taken and (texts > self._limits.texts or texts * tokens > most):
+                is_too_much = texts > self._limits.texts or texts * tokens > most
+                if taken and (is_too_much or following.encode != taken[0].encode):
                     break
                 self._waiting.popleft()
                 # False for one that was given up: nobody waits for its answer.
@@ -135,9 +138,10 @@ class BatchWorker:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """Texts of one batch that wait for the model, and where their rows are to go."""
+    """Texts of one batch that wait for the model, by which function, and where their rows are to go."""
 
     texts: list[str]
+    encode: EncodeBatch
     rows: Future[NDArray[np.float32]]
 
 

@@ -169,7 +169,7 @@ class Injector:
         if grant.settings.auto_inject_enabled and len(message) <= _BEGUN_CHARS:
             query = shortened(strip_injected(message))
             if not is_small_talk(query, grant.settings.language):
-                self._search.begin(query)
+                self._search.begin(query, role="message")
 
     async def inject(self, grant: Grant, request: InjectRequest) -> Injection:
         """The memory section for a message.

@@ -36,7 +36,7 @@ class Direction:
     offset: float
 
     def log_odds(self, vector: NDArray[np.float32]) -> float:
-        """Of one message, by the vector of its query."""
+        """Of one message, by its vector as a message."""
         return float(vector @ self.weights) + self.offset
 
 

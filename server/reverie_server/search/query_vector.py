@@ -7,7 +7,7 @@ import math
 import time
 from weakref import WeakKeyDictionary
 
-from reverie_indexer.embed.protocol import Vector
+from reverie_indexer.embed.protocol import Role, Vector
 from reverie_indexer.embed.query_cache import CachedQueries
 from reverie_indexer.errors import EmbedderUnavailable
 from reverie_indexer.model_slot import Ready
@@ -19,7 +19,7 @@ QUERY_SECONDS = 5.0
 _hung: WeakKeyDictionary[CachedQueries, float] = WeakKeyDictionary()
 
 
-async def query_vector(ready: Ready, text: str) -> Vector:
+async def query_vector(ready: Ready, text: str, role: Role = "query") -> Vector:
     """The vector of a text. EmbedderUnavailable where there is none in time, EmbeddingRejected where there never is.
 
     For as long as one query may wait, a model that did not answer another in time is not asked again.
@@ -29,7 +29,7 @@ async def query_vector(ready: Ready, text: str) -> Vector:
     try:
         with long_wait():
             async with asyncio.timeout(QUERY_SECONDS):
-                return await ready.queries.embed(text)
+                return await ready.queries.embed(text, role)
     except TimeoutError:
         _hung[ready.queries] = time.monotonic() + QUERY_SECONDS
         raise EmbedderUnavailable("the embedding model did not answer in time") from None

@@ -42,6 +42,8 @@ COVERAGE_WEIGHT = 0.2
 SPEAKER_WEIGHT = 0.05
 # The weight of `statement_score` in the sum: a question has the words of its answer, and not the answer.
 STATEMENT_WEIGHT = 0.05
+# The share of the nearest neighbour in the evidence of the vector.
+NEIGHBOUR_SHARE = 0.3
 _OF_SPEECH = frozenset[Tier]({"message", "episodic"})
 
 
@@ -227,7 +229,7 @@ def _sum_with_context(
     evidence = context_evidence(candidates, query.idfs, query.query_idf)
     text = (text_score + evidence.coverage) / 2
     neighbours = evidence.neighbour_similarity
-    with_neighbours = 0.7 * vector_score + 0.3 * np.clip(neighbours, 0.0, 1.0)
+    with_neighbours = (1 - NEIGHBOUR_SHARE) * vector_score + NEIGHBOUR_SHARE * np.clip(neighbours, 0.0, 1.0)
     vector = np.where(np.isnan(neighbours), vector_score, with_neighbours)
     total = weights.text * text + weights.vector * vector
     if weights.text > 0:

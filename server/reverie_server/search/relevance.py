@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from reverie_server.search.candidates import Floats
 from reverie_server.search.labelled_messages import Direction
 
-BUILT_IN_PROVIDER = "local"
-"""The provider of the built-in models, by their identity: another model of the same name is another one."""
 # A passage of at least this relevance helps with the message.
 MIN_RELEVANCE = 0.3
 # Added for what the one who searches owns, where the query asks about their own life: memory alone can answer it.
@@ -72,16 +70,16 @@ class RelevanceScale:
 
 # By words alone, for a passage without a vector. Fitted by `reverie bench relevance`, as all planes.
 WORDS = Plane(0.0, idf_share=5.89, named=2.17, offset=-3.67)
-MINILM = Plane(contrast=4.52, idf_share=4.18, named=0.68, offset=-2.81, unknown_name=-2.88)
+MINILM = Plane(contrast=6.32, idf_share=4.06, named=0.51, offset=-3.11, unknown_name=-3.46)
 SCALES: Mapping[str, RelevanceScale] = {
     "multilingual-e5-small": RelevanceScale(
-        asked=Plane(contrast=4.06, idf_share=3.05, named=1.36, offset=-2.26, unknown_name=-3.01),
-        unasked=Plane(contrast=4.87, idf_share=1.71, named=1.86, offset=-1.37, personal=1.75, unknown_name=-4.81),
+        asked=Plane(contrast=7.54, idf_share=2.94, named=1.36, offset=-3.56, unknown_name=-3.16),
+        unasked=Plane(contrast=7.65, idf_share=2.06, named=2.26, offset=-2.28, personal=1.19, unknown_name=-4.79),
         usual_similarity=0.1,
     ),
     "all-MiniLM-L6-v2": RelevanceScale(
         asked=MINILM,
-        unasked=Plane(contrast=4.72, idf_share=3.18, named=1.19, offset=-2.76, personal=1.05, unknown_name=-2.55),
+        unasked=Plane(contrast=4.28, idf_share=3.07, named=1.48, offset=-2.75, personal=1.27, unknown_name=-4.08),
         usual_similarity=0.1,
     ),
 }
@@ -95,7 +93,7 @@ def scale_of(model_name: str | None) -> RelevanceScale:
 
 
 def personal_score(direction: Direction | None, vector: NDArray[np.float32]) -> float:
-    """How personal a message is by the vector of its query, from -3 to 3; 0 without a direction."""
+    """How personal a message is by its vector as a message, from -3 to 3; 0 without a direction."""
     if direction is None:
         return 0.0
     return float(np.clip(direction.log_odds(vector), -_MOST_PERSONAL, _MOST_PERSONAL))

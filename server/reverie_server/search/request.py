@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from reverie_indexer.embed.protocol import Role
 from reverie_indexer.model import Scope, Tier
 from reverie_indexer.text.analyse import QueryTerms
 from reverie_server.search.rank import Weights
@@ -45,10 +46,10 @@ class SearchRequest:
     the query with the messages before it; only the words of the query itself are looked for. `is_unasked` says that
     the query is a message to an assistant, which may have nothing to do with memory: relevance then counts how
     personal it is. With `is_reranked`, the reranker makes the order of the results, where one is configured. With
-    `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. Without `is_adapted`, the
-    vector of the query is not moved towards what answers it (`query_adapter`). Each result has all `tags`
-    (as `normal_tag` gives them), a relevance of `min_relevance` at least, and a time from `since` on and not after
-    `until`, both included; daily notes have those of their day in the agent's time zone.
+    `is_new_agent`, an agent that does not exist is no error: it has no memory of its own. `role` is that in which the
+    query is embedded; None: `message` where it is unasked, else `question`. Each result has all `tags` (as `normal_tag`
+    gives them), a relevance of `min_relevance` at least, and a time from `since` on and not after `until`, both
+    included; daily notes have those of their day in the agent's time zone.
     """
 
     tenant_id: str
@@ -71,7 +72,12 @@ class SearchRequest:
     is_unasked: bool = False
     is_reranked: bool = False
     is_new_agent: bool = False
-    is_adapted: bool = True
+    role: Literal["query"] | None = None
+
+    @property
+    def embedded_as(self) -> Role:
+        """The role in which the query is embedded."""
+        return self.role or ("message" if self.is_unasked else "question")
 
 
 @dataclass(frozen=True, slots=True)

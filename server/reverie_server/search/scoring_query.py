@@ -65,5 +65,5 @@ def scoring_query(analysed: AnalysedRequest, corpus: Corpus) -> Query:
 
 def _personal(analysed: AnalysedRequest, *, about_self: bool) -> float:
     """How personal the query is. What asks about one's own life in so many words is no less than undecided."""
-    found = 0.0 if analysed.vector is None else personal_score(analysed.measure.direction, analysed.vector.plain)
+    found = 0.0 if analysed.vector is None else personal_score(analysed.measure.direction, analysed.vector.vector)
     return max(found, 0.0) if about_self else found

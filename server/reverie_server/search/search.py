@@ -12,6 +12,7 @@ from typing import Literal
 import structlog
 
 from reverie_indexer.database.database import Database
+from reverie_indexer.embed.protocol import Role
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_indexer.retry import read_again
@@ -20,7 +21,6 @@ from reverie_server.search.calibration.known import UNMEASURED, Measure, Measure
 from reverie_server.search.finding import RankedResults, find
 from reverie_server.search.hot.answer import OutOfStepError
 from reverie_server.search.hot.cache import HotSlices
-from reverie_server.search.query_adapter import adapted
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import Mode, SearchOutcome, SearchRequest, SearchResult, SearchRules
@@ -65,10 +65,10 @@ class Search:
         self._measures = Measures()
         self.times = SearchTimes()
 
-    def begin(self, query: str, mode: Mode = "hybrid") -> None:
+    def begin(self, query: str, mode: Mode = "hybrid", role: Role = "question") -> None:
         """Begin to embed a query that is searched for soon: its embedding is half of what a search takes."""
         if (ready := self._models.ready) is not None and _has_vector(ready, query, mode):
-            ready.queries.begin(query)
+            ready.queries.begin(query, role)
 
     async def search(self, request: SearchRequest, rules: SearchRules | None = None) -> SearchOutcome:
         """The best passages for a query, best first. `rules` None: the server's own.
@@ -187,12 +187,10 @@ class Search:
         try:
             if not _has_vector(ready, text, request.mode):
                 return None, [UNFAMILIAR_SCRIPT]
-            vector = await query_vector(ready, text)
+            vector = await query_vector(ready, text, request.embedded_as)
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             return None, [f"the query could not be embedded ({error.detail}): searched by words"]
-        identity = ready.embedder.identity
-        moved = adapted(vector, identity) if request.is_adapted else vector
-        return QueryVector(moved, ready.model_id, identity, plain=vector), []
+        return QueryVector(vector, ready.model_id, ready.embedder.identity), []
 
 
 def _has_vector(ready: Ready, text: str, mode: Mode) -> bool:

@@ -44,15 +44,11 @@ _SPECIFICITY: dict[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The embedding of a query, and the model whose vectors it can be compared with.
-
-    `vector` is what passages are compared with, `plain` the embedding as the model gives it (`query_adapter`).
-    """
+    """The embedding of a query, and the model whose vectors it can be compared with."""
 
     vector: Vector
     model_id: int
     identity: ModelIdentity
-    plain: Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class NearStatements:
                 tiers=("document", "message"),
                 mode="vector",
                 # Which of them is meant was learnt from what is nearest as it is.
-                is_adapted=False,
+                role="query",
             )
             for query in queries
         ]

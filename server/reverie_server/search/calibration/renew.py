@@ -94,7 +94,7 @@ class Calibration:
             if start and not may_go_on():
                 return None
             batch = missing[start : start + _BATCH]
-            answers = await ready.embedder.embed(batch, "query")
+            answers = await ready.embedder.embed(batch, "message")
             for text, answer in zip(batch, answers, strict=True):
                 self._said[text] = None if isinstance(answer, EmbeddingRejected) else answer.copy()
         said, self._said = self._said, {}

@@ -15,10 +15,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_indexer.embed.built_in import BUILT_IN_PROVIDER
 from reverie_indexer.model import ModelIdentity
 from reverie_server.search.labelled_messages import Direction
 from reverie_server.search.relevance import (
-    BUILT_IN_PROVIDER,
     MIN_RELEVANCE,
     SCALES,
     Plane,

@@ -1,0 +1,84 @@
+"""A built-in model in torch, with thin matrices beside its dense layers, which alone are learnt (`embed.adapter`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from reverie_indexer.embed.adapter import Adapter, LowRank
+from reverie_indexer.embed.built_in import BuiltInModel
+from reverie_indexer.embed.local import read_weights
+from reverie_indexer.embed.packed_e5 import dequantised
+
+_WORDS = "embeddings.word_embeddings.weight"
+
+
+class AdaptableEncoder(nn.Module):
+    """Embeds token ids as the model embeds a query: `[texts, hidden]`, of length 1. What is learnt of it are `matrices`
+    (up and down, by layer), at a `scale`; as made they change nothing."""
+
+    def __init__(self, model: BuiltInModel, rank: int) -> None:
+        from transformers import BertConfig, BertModel
+
+        super().__init__()
+        weights, words = read_weights(model, model.find_weights())
+        tensors = {name: torch.tensor(np.array(rows)) for name, rows in weights.items()}
+        if words is not None:
+            tensors[_WORDS] = torch.tensor(dequantised(words))
+        shape = model.shape
+        config = BertConfig(
+            vocab_size=len(tensors[_WORDS]),
+            hidden_size=shape.hidden,
+            num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads,
+            intermediate_size=len(tensors["encoder.layer.0.intermediate.dense.weight"]),
+            max_position_embeddings=len(tensors["embeddings.position_embeddings.weight"]),
+            type_vocab_size=len(tensors["embeddings.token_type_embeddings.weight"]),
+            layer_norm_eps=shape.layer_norm_epsilon,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+        self._bert = BertModel(config, add_pooling_layer=False).requires_grad_(False)
+        self._bert.load_state_dict({name: tensors[name] for name in self._bert.state_dict()})
+        mean = model.means().get("query")
+        self._mean = torch.zeros(shape.hidden) if mean is None else torch.tensor(mean)
+        self.scale = 1.0
+        self.matrices: dict[str, tuple[nn.Parameter, nn.Parameter]] = {}
+        for name, layer in self._bert.named_modules():
+            if isinstance(layer, nn.Linear):
+                up = nn.Parameter(torch.zeros(layer.out_features, rank))
+                down = nn.Parameter(torch.randn(rank, layer.in_features) / layer.in_features**0.5)
+                self.register_parameter(f"{name}.up".replace(".", "_"), up)
+                self.register_parameter(f"{name}.down".replace(".", "_"), down)
+                self.matrices[name] = (up, down)
+                layer.register_forward_hook(partial(self._with_adapter, up, down))
+
+    def _with_adapter(
+        self, up: Tensor, down: Tensor, layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor
+    ) -> Tensor:
+        del layer
+        return output + self.scale * (inputs[0] @ down.T @ up.T)
+
+    def forward(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """The vectors of texts by their ids."""
+        ids = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, each in enumerate(texts):
+            ids[row, : len(each)] = torch.tensor(each)
+            mask[row, : len(each)] = 1
+        hidden = self._bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        is_read = mask[..., None].to(hidden.dtype)
+        pooled = normalize((hidden * is_read).sum(1) / is_read.sum(1), dim=-1)
+        return normalize(pooled - self._mean, dim=-1)
+
+    def adapter(self) -> Adapter:
+        """What was learnt, at its scale."""
+        return {
+            name: LowRank((self.scale * up.detach()).numpy(), down.detach().numpy())
+            for name, (up, down) in self.matrices.items()
+        }

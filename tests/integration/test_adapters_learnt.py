@@ -1,0 +1,92 @@
+"""Adapters are learnt in torch and used in the ONNX graph: both give the same vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reverie_indexer.embed.adapter import packed, read_adapter
+from reverie_indexer.embed.built_in import BUILT_IN
+from reverie_indexer.embed.local import load_local
+from reverie_indexer.embed.protocol import Role
+from reverie_indexer.errors import SetupError
+
+pytestmark = pytest.mark.models
+TEXTS = ["Can I pull a double on Wednesday?", "老师几点上课", "x", "Was nehme ich im Steakhaus? " * 4]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+async def test_what_is_learnt_in_torch_the_graph_does(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from reverie_bench.adapt.encoder import AdaptableEncoder
+    from reverie_bench.adapt.learn import ids_of, vectors_of
+
+    model = replace(BUILT_IN[name], adapted=())
+    monkeypatch.setattr("reverie_indexer.embed.local.adapter_file", lambda _, role: tmp_path / f"{role}.npz")
+    torch.manual_seed(1)
+    encoder = AdaptableEncoder(model, rank=3)
+    ids = ids_of(model, TEXTS, "question")
+
+    async def by_graph(role: Role, adapted: tuple[Role, ...] = ()) -> np.ndarray:
+        embedder = load_local(tmp_path, replace(model, adapted=adapted))
+        vectors = await embedder.embed(TEXTS, role)
+        await embedder.aclose()
+        return np.stack([np.asarray(each) for each in vectors])
+
+    def by_torch() -> np.ndarray:
+        return torch.stack(vectors_of(encoder, ids)).numpy()
+
+    as_it_is = by_torch()
+    np.testing.assert_allclose(await by_graph("question"), as_it_is, atol=1e-5)
+    for parameter in encoder.parameters():
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, std=0.1)
+    encoder.scale = 0.5
+    content = packed(encoder.adapter())
+    (tmp_path / "question.npz").write_bytes(content)
+    # What the file rounds is no difference between the two.
+    for layer, matrices in read_adapter(content).items():
+        up, down = encoder.matrices[layer]
+        up.data, down.data = torch.tensor(matrices.up / encoder.scale), torch.tensor(matrices.down)
+    adapted = by_torch()
+    assert np.abs(adapted - as_it_is).max() > 0.05
+    np.testing.assert_allclose(await by_graph("question", ("question",)), adapted, atol=1e-5)
+    # Texts of other roles stay as they were.
+    np.testing.assert_allclose(await by_graph("query", ("question",)), as_it_is, atol=1e-5)
+    with pytest.raises(SetupError, match="role message: install it again"):
+        load_local(tmp_path, replace(model, adapted=("message",)))
+
+
+def test_a_text_learns_what_it_is_to_be_near_to_and_when_to_nothing() -> None:
+    import torch
+
+    from reverie_bench.adapt.learn import Task, learn
+
+    class OneHot(torch.nn.Module):
+        """A vector for each id, which is what is learnt."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.rows = torch.nn.Parameter(torch.tensor(0.1 * generator.normal(size=(8, 16)), dtype=torch.float32))
+
+        def forward(self, texts: Sequence[Sequence[int]]) -> torch.Tensor:
+            return torch.nn.functional.normalize(self.rows[[ids[0] for ids in texts]], dim=-1)
+
+    generator = np.random.default_rng(2)
+    candidates = torch.nn.functional.normalize(torch.tensor(generator.normal(size=(8, 16))).float(), dim=-1)
+    # The last two want nothing.
+    tasks = [Task([at % 8], [candidates], [(at + 1) % 8] if at % 8 < 6 else []) for at in range(640)]
+    encoder = OneHot()
+    nothing = learn(encoder, lambda _: tasks, rounds=80)
+    with torch.no_grad():
+        cosines = encoder([[at] for at in range(8)]) @ candidates.T
+    assert cosines[:6].argmax(dim=1).tolist() == [1, 2, 3, 4, 5, 6]
+    assert (cosines[:6].max(dim=1).values > nothing).all()
+    assert (cosines[6:].max(dim=1).values < nothing).all()
