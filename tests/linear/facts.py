@@ -88,7 +88,8 @@ def _fact(text: str) -> change_sentences.OpenFact:
 def _judged(text: str) -> object:
     nothing, model = np.zeros(E5.shape.hidden, np.float32), change_pairs.pair_models()[E5.name]
     earlier = paired_changes.EarlierSentence(text, nothing, 0.5)
-    return paired_changes.pair_log_odds(f"{text} is new now", nothing, "english", [earlier, earlier], 2, model)
+    new = paired_changes.NewSentence(f"{text} is new now", "english", nothing, nothing)
+    return paired_changes.pair_log_odds(new, [earlier, earlier], 2, model)
 
 
 def _replace(text: str) -> object:

@@ -31,6 +31,7 @@ from reverie_server.heuristics.changes.change_sentences import ChangeSentence, O
 from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
+    NewSentence,
     can_be_otherwise,
     is_own_value,
     nearness_of,
@@ -41,6 +42,7 @@ from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 NOTHING = np.zeros(E5.shape.hidden, np.float32)
+NEW = NewSentence("New things now.", "english", NOTHING, NOTHING)
 
 
 def model_of(**weights: float) -> PairModel:
@@ -50,7 +52,8 @@ def model_of(**weights: float) -> PairModel:
     hidden, as_it_is = np.zeros((len(FEATURES) + 1, 2), np.float32), np.array([1.0, -1.0], np.float32)
     hidden[-1] = as_it_is
     network = Network(hidden, np.zeros(2, np.float32), as_it_is, 0.0)
-    return PairModel(E5.name, features, NOTHING, NOTHING, 0.0, network, limit=0.0, likely=1.0, least_ends=-3.0)
+    joint = {"of_network": 1.0, "of_change": weights.get("as_change", 0.0), "joint_offset": weights.get("joint", 0.0)}
+    return PairModel(E5.name, features, NOTHING, NOTHING, 0.0, network, **joint, limit=0.0, likely=1.0, least_ends=-3.0)
 
 
 def statement(sentence: str, language: str = "english") -> ChangeSentence:
@@ -134,13 +137,21 @@ def test_each_earlier_sentence_is_judged_among_the_others() -> None:
     earlier = [EarlierSentence("Old things.", NOTHING, nearness) for nearness in (0.2, 0.6, 0.5)]
 
     def judged(model: PairModel) -> list[float]:
-        return pair_log_odds("New things now.", NOTHING, "english", earlier, 9, model)
+        return pair_log_odds(NEW, earlier, 9, model)
 
     assert judged(model_of(nearest=1.0)) == [0, 1, 0]
     assert judged(model_of(rank=6.0)) == pytest.approx([2, 0, 1])
     assert judged(model_of(ahead=0.25)) == pytest.approx([-0.4, 0.1, -0.1])
     assert judged(model_of(alone=3.0)) == pytest.approx([1, 1, 1])
-    assert pair_log_odds("New things now.", NOTHING, "english", [], 9, model_of(rank=1.0)) == []
+    assert pair_log_odds(NEW, [], 9, model_of(rank=1.0)) == []
+
+
+def test_what_a_sentence_is_near_to_as_a_change_counts_beside_what_it_says() -> None:
+    x, y = np.eye(2, E5.shape.hidden, dtype=np.float32)
+    new = NewSentence("New things now.", "english", NOTHING, x)
+    earlier = [EarlierSentence("Old things.", each, 0.5) for each in (x, y, (x - y) / np.float32(2**0.5))]
+    judged = pair_log_odds(new, earlier, 9, model_of(as_change=10.0, joint=-4.0))
+    assert judged == pytest.approx([6, -4, 10 * 2**-0.5 - 4])
 
 
 def test_what_he_does_is_nothing_of_hers() -> None:
@@ -159,8 +170,9 @@ def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> No
     x = np.zeros(E5.shape.hidden, np.float32)
     x[0] = 1.0
     earlier = [EarlierSentence("Lots of things.", x, 1.0)]
-    assert pair_log_odds("A lot of things.", x, "english", earlier, 9, model_of(nearest=1.0)) == [-math.inf]
-    assert pair_log_odds("New things now.", x, "english", earlier, 9, model_of(nearest=1.0)) == [1.0]
+    again, otherwise = (NewSentence(text, "english", x, x) for text in ("A lot of things.", "New things now."))
+    assert pair_log_odds(again, earlier, 9, model_of(nearest=1.0)) == [-math.inf]
+    assert pair_log_odds(otherwise, earlier, 9, model_of(nearest=1.0)) == [1.0]
 
 
 def test_the_nearest_parts_say_how_near_sentences_are() -> None:

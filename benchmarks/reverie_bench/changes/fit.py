@@ -1,4 +1,5 @@
-"""Makes the model of changes: `python -m reverie_bench.changes.fit` (which needs `reverie[models]`).
+"""Makes the model of changes: `python -m reverie_bench.changes.fit` (which needs `reverie[models]`), after the adapter
+(`changes.adapter`).
 
 With how well it tells what is ended in lives that it was not made of: each of some folds is judged by the others, then
 the held lives by all. Lives in which little changes are as people talk, and tell how often it is right.
@@ -9,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,9 +21,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from reverie_bench.changes.aspects import AspectSentence, aspect_sentences
-from reverie_bench.changes.pairs import ChangeCase, cases_of_groups, cases_of_lives, labelled_groups
+from reverie_bench.changes.pairs import (
+    FOLDS,
+    LEFT_OUT,
+    ChangeCase,
+    cases_of_groups,
+    cases_of_lives,
+    fold_of,
+    labelled_groups,
+)
 from reverie_bench.recall.logistic import Fit, fit
-from reverie_bench.sentence_fit import Floats, file_of, fit_kind
+from reverie_bench.sentence_fit import Floats, file_of, fit_kind, vectors_by
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import load_local
 from reverie_server.heuristics.changes.aspects import ASPECTS_FILE, aspect_models
@@ -45,7 +53,7 @@ from reverie_server.heuristics.changes.change_pairs import (
     word_features,
 )
 
-LIMIT, LIKELY = -2.0, 0.0
+LIMIT, LIKELY = -1.0, 0.0
 """From these log-odds on a pair is a change, and a likely one: where little changes, three of four that are likely and
 one of six others are one."""
 LEAST_ENDS = -3.5
@@ -57,7 +65,7 @@ _OF_WORDS, _OTHER, _ASPECTS, _DIRECTIONS = 0.03, 0.055, 0.3, 0.11
 _INVERSE_RIDGE = 5.0
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
-_NEAREST, _FOLDS = 10, 6
+_NEAREST = 10
 # A life of which fewer lines end something is one in which little changes.
 _LITTLE = 0.15
 # The network: so many are made, from different beginnings, and their mean is taken. Pairs of lower log-odds than
@@ -86,31 +94,36 @@ async def main() -> None:
     held = cases_of_lives(held=True)
     of_aspects = aspect_sentences()
     vectors = await _vectors([*cases, *held], [each.text for each in of_aspects])
+    as_changes = await _as_changes([*cases, *held])
     _fit_aspects(of_aspects, vectors)
     of_kinds = _fit_kinds(cases, vectors)
     rows = [row for each in cases for row in rows_of(each, vectors)]
     columns = _scaled(_columns(rows, vectors, of_kinds))
     ends = np.array([row.ends for row in rows])
     weights = np.array([1.0 if row.case.is_of_life else _WEIGHT_OF_GROUPS for row in rows])
-    folds = np.array([_fold(row.case.of) for row in rows])
+    folds = np.array([fold_of(row.case.of) for row in rows])
     sums, odds = np.zeros(len(rows)), np.zeros(len(rows))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         some = folds != fold
         sums[~some] = _log_odds(fit(columns[some], ends[some], weights[some]), columns[~some])
     numbers = np.c_[columns[:, : len(FEATURES)] / _scales(columns.shape[1])[: len(FEATURES)], sums]
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         some = folds != fold
         odds[~some] = _fit_network(numbers[some], ends[some]).log_odds(numbers[~some])
     is_sparse = _of_little_change(rows)
     for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
         print(f"lives not seen, by fold, in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
     print(f"  before the network: {how_well(*_only(rows, sums, is_sparse))}")
+    of_change = np.array([float(vectors[row.old] @ as_changes[row.case.new]) for row in rows])
+    joint = fit(np.c_[odds, of_change][folds == LEFT_OUT], ends[folds == LEFT_OUT], weights[folds == LEFT_OUT])
+    print(f"the network's log-odds times {joint.slopes[0]:.2f}, the cosine of the change {joint.slopes[1]:.2f}")
     fitted, network = fit(columns, ends, weights), _fit_network(numbers, ends)
-    WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted, network)}) + "\n", encoding="utf-8")
+    WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted, network, joint)}) + "\n", encoding="utf-8")
     pair_models.cache_clear()
     model = pair_models()[E5.name]
     rows = [row for each in held for row in rows_of(each, vectors)]
-    odds, is_sparse = np.array([_by_model(row, vectors, model) for row in rows]), _of_little_change(rows)
+    odds = np.array([_by_model(row, vectors, as_changes, model) for row in rows])
+    is_sparse = _of_little_change(rows)
     for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
         print(f"held lives in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
 
@@ -162,9 +175,9 @@ def _fit_kinds(cases: Sequence[ChangeCase], vectors: Vectors) -> Mapping[tuple[s
     ends = {each.new: bool(each.ends) for each in cases}
     endable = dict.fromkeys(ends, False) | {text: False for each in cases for text in each.earlier}
     endable |= {each.earlier[at]: True for each in cases for at in each.ends}
-    folds = {text: _fold(each.of) for each in cases for text in (*each.earlier, each.new)}
-    folds |= {each.new: _fold(each.of) for each in cases} | {
-        each.earlier[at]: _fold(each.of) for each in cases for at in each.ends
+    folds = {text: fold_of(each.of) for each in cases for text in (*each.earlier, each.new)}
+    folds |= {each.new: fold_of(each.of) for each in cases} | {
+        each.earlier[at]: fold_of(each.of) for each in cases for at in each.ends
     }
     found: dict[tuple[str, str], float] = {}
     kinds = {}
@@ -185,9 +198,9 @@ def _fit_aspects(sentences: Sequence[AspectSentence], vectors: Vectors) -> None:
     """Write the model of aspects, and print how often it names that of a sentence that it was not made of."""
     rows = np.stack([vectors[each.text] for each in sentences]).astype(np.float64)
     names = np.array([each.aspect for each in sentences])
-    folds = np.array([_fold(each.text) for each in sentences])
+    folds = np.array([fold_of(each.text) for each in sentences])
     right = np.zeros(len(names), bool)
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         some = folds != fold
         right[~some] = _aspects_of(rows[some], names[some]).predict(rows[~some]) == names[~some]
     print(f"{len(names)} sentences of {len(set(names))} aspects, by fold: {right.mean():.2f} are given their own")
@@ -276,14 +289,14 @@ def _only(rows: Sequence[Row], odds: Floats, chosen: NDArray[np.bool_]) -> tuple
     return [row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen], odds[chosen]
 
 
-def _by_model(row: Row, vectors: Vectors, model: PairModel) -> float:
+def _by_model(row: Row, vectors: Vectors, as_changes: Vectors, model: PairModel) -> float:
     new, old = vectors[row.case.new], vectors[row.old]
     ends, endable = model.ends(row.case.new, new), model.endable(row.old, old)
     pair = pair_features(row.of_words, row.near, ends, endable, model.aspects(new), model.aspects(old))
-    return model.log_odds(pair, old, new)
+    return model.log_odds(pair, old, new, as_changes[row.case.new])
 
 
-def _weights(fitted: Fit, network: Network) -> dict[str, object]:
+def _weights(fitted: Fit, network: Network, joint: Fit) -> dict[str, object]:
     slopes = np.array(fitted.slopes) * _scales(len(fitted.slopes))
     features, new, old = np.split(slopes, [len(FEATURES), (len(FEATURES) + len(slopes)) // 2])
     return {
@@ -297,14 +310,13 @@ def _weights(fitted: Fit, network: Network) -> dict[str, object]:
             "output": np.round(network.output.astype(np.float64), 4).tolist(),
             "offset": round(network.offset, 4),
         },
+        "of_network": round(float(joint.slopes[0]), 4),
+        "of_change": round(float(joint.slopes[1]), 4),
+        "joint_offset": round(joint.intercept, 4),
         "limit": LIMIT,
         "likely": LIKELY,
         "least_ends": LEAST_ENDS,
     }
-
-
-def _fold(of: str) -> int:
-    return zlib.crc32(of.encode()) % _FOLDS
 
 
 async def _vectors(cases: Sequence[ChangeCase], others: Sequence[str] = ()) -> Vectors:
@@ -316,6 +328,12 @@ async def _vectors(cases: Sequence[ChangeCase], others: Sequence[str] = ()) -> V
         found = await embedder.embed(ordered)
         await embedder.aclose()
     return {text: np.asarray(vector, np.float32) for text, vector in zip(ordered, found, strict=True)}
+
+
+async def _as_changes(cases: Sequence[ChangeCase]) -> Vectors:
+    """The vectors of new sentences as changes."""
+    texts = sorted({each.new for each in cases})
+    return dict(zip(texts, (await vectors_by(E5.name, texts, "change")).astype(np.float32), strict=True))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from pathlib import Path
 from reverie_bench.tagged import tagged_lives
 from reverie_server.search.labelled_messages import Label, messages_in
 
+FOLDS, LEFT_OUT = 6, 0
+"""What is about one life or subject is of one fold; nothing of the one that is left out is in the adapter."""
 LANGUAGES = ("english", "german", "spanish", "chinese")
 _FOLDER = Path(__file__).with_name("pairs")
 # What else somebody says: it is no change of what the pairs are about.
@@ -48,6 +50,11 @@ class ChangeCase:
     ends: frozenset[int]
     is_over: frozenset[int] = frozenset()
     is_of_life: bool = False
+
+
+def fold_of(of: str) -> int:
+    """The fold of a life or a subject."""
+    return zlib.crc32(of.encode()) % FOLDS
 
 
 def labelled_groups() -> list[Group]:

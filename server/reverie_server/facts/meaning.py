@@ -14,6 +14,7 @@ import structlog
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.embed.built_in import BUILT_IN_PROVIDER
 from reverie_indexer.embed.protocol import Vector
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.index.slices import own_slices
@@ -50,8 +51,8 @@ SQL = Queries(__file__)
 MAX_FACTS, MAX_COMPARED = 300, 8
 # Of the facts that are nearest by their stored vectors, as many are compared by their text.
 MAX_NEAREST = 12
-# By the name of the model; without these nothing is read by meaning. In the talk of the ten speakers of LoCoMo's
-# development half, in which nothing of the kind changes, no sentence is taken for a change.
+# By the name of the built-in model; without these nothing is read by meaning. In the talk of the ten speakers of
+# LoCoMo's development half, in which nothing of the kind changes, no sentence is taken for a change.
 LIMITS: Mapping[str, SimilarityLimits] = {
     "all-MiniLM-L6-v2": SimilarityLimits(
         alone=0.42, shared=0.36, choice=0.55, ahead=0.08, valued=0.42, known=frozenset({"english"})
@@ -97,8 +98,10 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
 
     An earlier statement that is replaced and that was no fact yet is one as well.
     """
-    limits = LIMITS.get(ready.embedder.identity.name) if ready is not None else None
-    if ready is None or limits is None:
+    if ready is None or ready.embedder.identity.provider != BUILT_IN_PROVIDER:
+        return ByMeaning()
+    limits = LIMITS.get(ready.embedder.identity.name)
+    if limits is None:
         return ByMeaning()
     model = pair_models().get(ready.embedder.identity.name)
     chars = sum(len(message.content) for session in given.sessions for message in session.messages)
@@ -212,8 +215,11 @@ class _Comparison:
         found = await self._by_value(change)
         if found is None:
             paired = await self._by_pairs(change, self.paired) if self.paired is not None else None
-            # What similarity alone finds is plain in a talk of few things; of nineteen in long ones seven hold.
-            found = paired if paired is not None and _is_likely(paired[0]) else await self._by_meaning(change) or paired
+            alike = await self._by_meaning(change)
+            # What similarity alone finds is plain in a talk of few things; of nineteen in long ones seven hold. What a
+            # likely pair says, too, is plain.
+            is_likely = paired is not None and _is_likely(paired[0])
+            found = paired if is_likely and not self._is_same(alike, paired) else alike or paired
         if found is not None:
             stated, old = found
             self.made[(*message, change.sentence)] = as_open(stated)
@@ -250,6 +256,18 @@ class _Comparison:
             return None
         fact, unread, cue = found
         return replacement(change, fact, cue), None if unread is None else (unread, fact)
+
+    def _is_same(self, alike: _Changed | None, paired: _Changed | None) -> bool:
+        """Whether two ways found the same: a fact, or a sentence as a whole and a fact that was read in it."""
+        if alike is None or paired is None:
+            return False
+        (stated, _), (of_pair, old) = alike, paired
+        of_fact = (stated.subject, stated.predicate)
+        if old is None:
+            return of_fact == (of_pair.subject, of_pair.predicate)
+        return any(
+            (each.fact.subject, each.fact.predicate, each.fact.text) == (*of_fact, old[1].text) for each in self.opened
+        )
 
     async def _vector(self, text: str) -> Vector:
         """The vector of a sentence in the role of a passage, as the facts have theirs: neither asks for the other."""

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from reverie_indexer.embed.protocol import Embedder, Vector
+from reverie_indexer.embed.protocol import Embedder, Role, Vector
 from reverie_indexer.errors import EmbeddingRejected
 from reverie_indexer.isolate import isolated
 from reverie_server.facts.near_statements import SaidBefore
@@ -24,6 +24,7 @@ from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
+    NewSentence,
     Vectors,
     can_be_otherwise,
     is_apart,
@@ -51,19 +52,20 @@ _KEPT: WeakKeyDictionary[Embedder, OrderedDict[bytes, Vector]] = WeakKeyDictiona
 
 
 class SentenceVectors:
-    """The vectors of sentences and of their parts, as passages have theirs; the last ones are kept, without texts."""
+    """The vectors of sentences and of their parts, in the role of passages or another; the last ones are kept, without
+    texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         # What was said before is compared in each conversation anew.
         self._known = _KEPT.setdefault(embedder, OrderedDict())
 
-    async def of(self, texts: Sequence[str]) -> list[Vector]:
+    async def of(self, texts: Sequence[str], role: Role = "passage") -> list[Vector]:
         """The vectors of texts. Raises EmbedderUnavailable, and EmbeddingRejected where one can have none."""
-        keys = [hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in texts]
+        keys = [hashlib.sha256(f"{role}\n{text}".encode("utf-8", "replace")).digest() for text in texts]
         found = {key: self._known[key] for key in keys if key in self._known}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        answers = await self._embedder.embed(list(missing.values())) if missing else []
+        answers = await self._embedder.embed(list(missing.values()), role) if missing else []
         for key, answer in zip(missing, answers, strict=True):
             if isinstance(answer, EmbeddingRejected):
                 raise answer
@@ -119,15 +121,13 @@ class PairedChanges:
         """
         if not change.is_statement:
             return None
-        [vector] = await self.vectors.of([change.sentence])
-        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+        new = await self._new(change)
+        if new is None:
             return None
-        own = np.stack(await self.vectors.of(units_of(change.sentence)))
-        earlier = await self._earlier(change, facts, own)
+        earlier = await self._earlier(change, facts, new)
         sentences, among = [each.sentence for each in earlier], len(self.said.keys)
-        judge = partial(pair_log_odds, change.sentence, vector, change.language, sentences, among, self.model)
-        log_odds = await isolated(judge, chars=0)
-        aspects = self.model.aspects(vector)
+        log_odds = await isolated(partial(pair_log_odds, new, sentences, among, self.model), chars=0)
+        aspects = self.model.aspects(new.vector)
         in_order = [int(index) for index in np.argsort(-np.array(log_odds), kind="stable")]
         for index in in_order:
             if log_odds[index] < self.model.limit:
@@ -145,7 +145,8 @@ class PairedChanges:
         self, change: ChangeSentence, facts: Sequence[OpenFact], statement: Unread
     ) -> tuple[Unread, ChangeSentence, OpenFact, Unread | None, str] | None:
         """What was said after a sentence that became known late, and ends it: that statement, what it is as a sentence,
-        and what of the late one it ends, as `replaced` has it. `facts` are those of the late sentence that hold.
+        and what of the late one it ends, as `replaced` has it. `facts` are those of the late sentence that hold. Later
+        statements are looked for by the vectors of its parts alone.
         """
         if not change.is_statement or change.said_at + APART > max(self.said.said_at, default=change.said_at):
             return None
@@ -177,26 +178,36 @@ class PairedChanges:
         if len(found) != 1 or not found[0].is_statement:
             return -math.inf, None
         change: ChangeSentence = found[0]
-        [vector] = await self.vectors.of([change.sentence])
-        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+        new = await self._new(change)
+        if new is None:
             return -math.inf, None
-        own = np.stack(await self.vectors.of(units_of(change.sentence)))
-        others = [each.sentence for each in await self._earlier(change, [], own) if each.sentence.text != late.text]
-        judge = partial(pair_log_odds, change.sentence, vector, change.language, [late, *others])
-        log_odds = await isolated(judge, len(self.said.keys), self.model, chars=0)
+        others = await self._earlier(change, [], new)
+        sentences = [late, *(each.sentence for each in others if each.sentence.text != late.text)]
+        judge = partial(pair_log_odds, new, sentences, len(self.said.keys), self.model)
+        log_odds = await isolated(judge, chars=0)
         return log_odds[0], change
 
+    async def _new(self, change: ChangeSentence) -> NewSentence | None:
+        """A sentence with its vectors; None for one that hardly ends anything."""
+        [vector] = await self.vectors.of([change.sentence])
+        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+            return None
+        [as_change] = await self.vectors.of([change.sentence], "change")
+        return NewSentence(change.sentence, change.language, vector, as_change)
+
     async def _earlier(
-        self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], own: Vectors
+        self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], new: NewSentence
     ) -> list[_Earlier]:
-        """What was said before that is near to the parts of a sentence."""
+        """What was said before that is near to the parts of a sentence, or to it as a change."""
+        own = np.stack(await self.vectors.of(units_of(new.text)))
+        looked_for = np.vstack([own, new.as_change])
         by_text: dict[str, list[OpenFact]] = {}
         for fact, _ in facts:
             if is_apart(change, fact.said_at):
                 by_text.setdefault(fact.text, []).append(fact)
-        nearest = sorted(facts, key=lambda each: -float((own @ each[1]).max()))[:MAX_NEAREST]
+        nearest = sorted(facts, key=lambda each: -float((looked_for @ each[1]).max()))[:MAX_NEAREST]
         texts = [text for text in dict.fromkeys(fact.text for fact, _ in nearest) if text in by_text]
-        near_statements = await self.said.near(own, before=change.said_at - APART)
+        near_statements = await self.said.near(looked_for, before=change.said_at - APART)
         # All that is compared below, in one call of the embedder.
         compared = [*texts, *(each.statement.sentence for each in near_statements)]
         await self.vectors.of([part for text in dict.fromkeys(compared) for part in (text, *units_of(text))])
@@ -216,7 +227,7 @@ class PairedChanges:
         found += [
             _Earlier(await self._sentence(text, own), by_text[text]) for text in texts if text not in of_sentences
         ]
-        found.sort(key=lambda each: -each.sentence.nearness)
+        found.sort(key=lambda each: -max(each.sentence.nearness, float(each.sentence.vector @ new.as_change)))
         return found[:MAX_COMPARED]
 
     async def _sentence(self, text: str, own: Vectors) -> EarlierSentence:

@@ -3,9 +3,9 @@
 Two models of sentences (`sentence_model`) say how much one reads as if it ended something, and another as what may be
 ended. A logistic model judges the pair by these, by how near the two are among all that was said, whether they are of
 one aspect of a life (`aspects`), by the words that they share, the words for a change, whether they give different
-values, and by their vectors; a small network weighs its judgement with what it is made of. All are made of tagged lives
-and labelled groups in four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own; there
-is none for another.
+values, and by their vectors; a small network weighs its judgement with what it is made of. Beside it stands how near
+the new sentence as a change (`embed.adapter`) is to the old one. All are made of tagged lives and labelled groups in
+four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own; there is none for another.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ class PairModel:
     """The log-odds that the second sentence of a pair says otherwise what the first said; it does from `limit` on.
 
     `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. `network` has
-    FEATURES and what comes of these three. From `likely` on three of four changes that are found are some. A sentence
-    that ends something by less than `least_ends` is compared with none.
+    FEATURES and what comes of these three. `of_network` weighs what it says, `of_change` the cosine of the new sentence
+    as a change with the old one, and `joint_offset` is added. From `likely` on three of four changes that are found are
+    some. A sentence that ends something by less than `least_ends` is compared with none.
     """
 
     name: str
@@ -98,13 +99,18 @@ class PairModel:
     new: Vector
     offset: float
     network: Network
+    of_network: float
+    of_change: float
+    joint_offset: float
     limit: float
     likely: float
     least_ends: float
 
-    def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
-        """Of a pair, by its features (`pair_features`) and the vectors of both sentences."""
-        return float(self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new)))))
+    def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector, as_change: Vector) -> float:
+        """Of a pair, by its features (`pair_features`), the vectors of both sentences, and that of the new one as a
+        change."""
+        by_network = float(self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new)))))
+        return self.of_network * by_network + self.of_change * float(old @ as_change) + self.joint_offset
 
     def of_sum(self, pair: NDArray[np.float32], old: Vector, new: Vector) -> float:
         """The log-odds of a pair by the sum of all that speaks for it and against it."""
@@ -140,6 +146,9 @@ def pair_models() -> Mapping[str, PairModel]:
             new=np.array(each["new"], np.float32),
             offset=float(each["offset"]),
             network=_network(each["network"]),
+            of_network=float(each["of_network"]),
+            of_change=float(each["of_change"]),
+            joint_offset=float(each["joint_offset"]),
             likely=float(each["likely"]),
             limit=float(each["limit"]),
             least_ends=float(each["least_ends"]),

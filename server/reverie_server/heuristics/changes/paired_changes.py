@@ -104,6 +104,7 @@ _ABIDING = tuple(
 )
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
+Vector = NDArray[np.float32]
 Vectors = NDArray[np.float32]
 
 
@@ -121,20 +122,28 @@ def nearness_of(parts: Vectors, others: Vectors) -> float:
     return float((parts @ others.T).max())
 
 
-def pair_log_odds(
-    sentence: str, vector: Vectors, language: str, earlier: Sequence[EarlierSentence], among: int, model: PairModel
-) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class NewSentence:
+    """A sentence in a language, its vector, and its vector as a change."""
+
+    text: str
+    language: str
+    vector: Vector
+    as_change: Vector
+
+
+def pair_log_odds(new: NewSentence, earlier: Sequence[EarlierSentence], among: int, model: PairModel) -> list[float]:
     """The log-odds that a sentence ends each of those that were said before it, of `among` in all.
 
     What is all but the same, without a word of change or another value, is said again: -inf.
     """
-    ends, aspects = model.ends(sentence, vector), model.aspects(vector)
+    ends, aspects = model.ends(new.text, new.vector), model.aspects(new.vector)
     nearness = np.array([each.nearness for each in earlier])
     in_order = np.sort(nearness)[::-1]
     found = []
     for each in earlier:
-        similarity = float(each.vector @ vector)
-        of_words = word_features(each.text, sentence, language, similarity)
+        similarity = float(each.vector @ new.vector)
+        of_words = word_features(each.text, new.text, new.language, similarity)
         if similarity >= _SAID_AGAIN and not any(of_words[index] for index in _CUES):
             found.append(-math.inf)
             continue
@@ -143,7 +152,7 @@ def pair_log_odds(
         near = Near(each.nearness, rank, each.nearness - float(next_one), max(among, len(earlier)))
         endable = model.endable(each.text, each.vector)
         pair = pair_features(of_words, near, ends, endable, aspects, model.aspects(each.vector))
-        found.append(model.log_odds(pair, each.vector, vector))
+        found.append(model.log_odds(pair, each.vector, new.vector, new.as_change))
     return found
 
 
