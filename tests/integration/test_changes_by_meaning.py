@@ -10,6 +10,7 @@ from tests.facts import read_facts, rows
 from tests.integration.test_superseded import find
 from tests.talks import ADA, Talk
 
+from reverie_bench.unfitted import Unfitted
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
@@ -65,6 +66,14 @@ async def test_a_change_in_words_of_its_own_replaces_what_held(reader: Runtime, 
     assert {fact["state"] for fact in replaced} == {"superseded"}
     assert {fact["superseded_by"] for fact in replaced} == {by_text[new]["fact_id"]}
     assert states(facts)["My boss is Bruno Hahn."] == "current"
+
+
+async def test_another_model_of_the_same_name_reads_nothing_by_meaning(
+    database: Database, embedder: LocalEmbedder
+) -> None:
+    runtime = await runtime_with(database, Unfitted(embedder))
+    talk = await talk_of(runtime, "My rent is 850 a month.", "The landlord raised it to 920.")
+    assert {fact["state"] for fact in await rows(talk) if "850" in str(fact["text"])} == {"current"}
 
 
 @pytest.mark.parametrize(
