@@ -83,8 +83,12 @@ SCALES: Mapping[str, RelevanceScale] = {
         usual_similarity=0.1,
     ),
 }
-# Of a model that nothing is known of.
-UNKNOWN = SCALES["all-MiniLM-L6-v2"]
+# Of a model that nothing is known of, and that has no adapters: MiniLM as it is.
+UNKNOWN = RelevanceScale(
+    asked=Plane(contrast=4.52, idf_share=4.18, named=0.68, offset=-2.81, unknown_name=-2.88),
+    unasked=Plane(contrast=4.72, idf_share=3.18, named=1.19, offset=-2.76, personal=1.05, unknown_name=-2.55),
+    usual_similarity=0.1,
+)
 
 
 def scale_of(model_name: str | None) -> RelevanceScale:
