@@ -54,8 +54,8 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 
 LIMIT, LIKELY = -1.0, 0.0
-"""From these log-odds on a pair is a change, and a likely one: where little changes, three of four that are likely and
-one of six others are one."""
+"""From these log-odds on a pair is a change, and a likely one: where little changes, two of three that are likely are
+one, and few of the others."""
 LEAST_ENDS = -3.5
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3

@@ -89,7 +89,7 @@ class PairModel:
 
     `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. `network` has
     FEATURES and what comes of these three. `of_network` weighs what it says, `of_change` the cosine of the new sentence
-    as a change with the old one, and `joint_offset` is added. From `likely` on three of four changes that are found are
+    as a change with the old one, and `joint_offset` is added. From `likely` on two of three changes that are found are
     some. A sentence that ends something by less than `least_ends` is compared with none.
     """
 
