@@ -24,7 +24,7 @@ from reverie_indexer.embed.local import load_local
 from reverie_indexer.embed.protocol import Role
 
 RANK = 8
-TEMPERATURE = 0.07
+_TEMPERATURE = 0.07
 _BATCH, _MOST_TOKENS, _ABOUT_AS_LONG = 32, 64, 8
 _RATE, _DECAY, _WARM, _LONGEST_STEP = 1e-3, 0.1, 50, 1.0
 # What stands for nothing at first, in units of the temperature.
@@ -70,11 +70,11 @@ def learn(encoder: AdaptableEncoder, tasks: Tasks, rounds: int) -> float:
             nn.utils.clip_grad_norm_(parameters, _LONGEST_STEP)
             optimiser.step()
             schedule.step()
-    return float(nothing.detach()) * TEMPERATURE
+    return float(nothing.detach()) * _TEMPERATURE
 
 
 def _loss(task: Task, vector: Tensor, nothing: Tensor) -> Tensor:
-    scores = torch.cat([part @ vector for part in task.candidates]) / TEMPERATURE
+    scores = torch.cat([part @ vector for part in task.candidates]) / _TEMPERATURE
     wanted = scores[list(task.wanted)].logsumexp(0) if task.wanted else nothing
     return torch.cat([scores, nothing[None]]).logsumexp(0) - wanted
 

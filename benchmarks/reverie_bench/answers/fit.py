@@ -20,13 +20,13 @@ from torch import Tensor
 
 from reverie_bench.adapt.encoder import AdaptableEncoder
 from reverie_bench.adapt.learn import RANK, Ids, Task, ids_of, learn, vectors_of
-from reverie_bench.answers import KINDS, LABELLED, Kind, Life, messages, needs_nothing
+from reverie_bench.answers import KINDS, LABELLED, Kind, Life, Message, messages, needs_nothing
 from reverie_bench.sentence_fit import vectors_by
 from reverie_indexer.embed.adapter import adapter_file, packed
 from reverie_indexer.embed.built_in import BUILT_IN, BuiltInModel
 
 Asked = Literal["question", "message"]
-SCALES: Mapping[Asked, float] = {"question": 0.8, "message": 0.8}
+SCALE = 0.8
 """How much is taken of what is learnt."""
 _ROUNDS: Mapping[Asked, int] = {"question": 3, "message": 2}
 _SEED, _TOP = 20261129, 5
@@ -52,13 +52,13 @@ async def main(only: str | None = None, only_as: str | None = None) -> None:
         sent = _sent(model, None if name not in _ENGLISH else "english")
         lines = await _lines(name, sent)
         held = [each for each in sent if each.life.is_held]
-        for asked, scale in SCALES.items():
+        for asked in _ROUNDS:
             if only_as not in (None, asked):
                 continue
             encoder = AdaptableEncoder(model, RANK)
             print(f"{name} as it is: {how_well(encoder, held, lines)}", flush=True)
             fit(encoder, [each for each in sent if not each.life.is_held], lines, asked)
-            encoder.scale = scale
+            encoder.scale = SCALE
             print(f"{name} as a {asked}: {how_well(encoder, held, lines)}", flush=True)
             adapter_file(name, asked).write_bytes(packed(encoder.adapter()))
 
@@ -119,15 +119,15 @@ def _sent(model: BuiltInModel, language: str | None) -> list[Sent]:
     some = [each for each in messages() if language in (None, each.life.language)]
     seen = list({each.life.name: each.life for each in some if not each.life.is_held}.values())
     generator = np.random.default_rng(_SEED)
-    of_messages = ids_of(model, [each.text for each in some], "question")
-    found = [Sent(ids, each.life, each.relevant, each.kind) for ids, each in zip(of_messages, some, strict=True)]
     for of in LABELLED if language is None else (language,):
         able = [life for life in seen if life.language == of] or seen
-        texts = needs_nothing(of, is_learnt=True)
-        found += [
-            Sent(ids, able[generator.integers(len(able))], (), "unrelated") for ids in ids_of(model, texts, "question")
+        some += [
+            Message(text, able[generator.integers(len(able))], (), (), "unrelated")
+            for text in needs_nothing(of, is_learnt=True)
         ]
-    return found
+    # The model is loaded once for all.
+    ids = ids_of(model, [each.text for each in some], "question")
+    return [Sent(of_text, each.life, each.relevant, each.kind) for of_text, each in zip(ids, some, strict=True)]
 
 
 async def _lines(name: str, sent: Sequence[Sent]) -> dict[str, Tensor]:
