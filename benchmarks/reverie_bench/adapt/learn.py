@@ -66,7 +66,7 @@ def learn(encoder: AdaptableEncoder, tasks: Tasks, rounds: int) -> float:
             vectors = encoder([task.ids for task in batch])
             losses = [_loss(task, vector, nothing) for task, vector in zip(batch, vectors, strict=True)]
             optimiser.zero_grad()
-            torch.stack(losses).mean().backward()  # type: ignore[no-untyped-call]
+            torch.stack(losses).mean().backward()
             nn.utils.clip_grad_norm_(parameters, _LONGEST_STEP)
             optimiser.step()
             schedule.step()
