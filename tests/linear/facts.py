@@ -303,11 +303,11 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
-    "reverie_server.heuristics.changes.change_sentences.stated_part": change_sentences.stated_part,
     "reverie_server.heuristics.changes.changed_facts.says_it_is_over": lambda text: changed_facts.says_it_is_over(
         _change(text)
     ),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
+    "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
-from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacing_fact
+from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacement, replacing_fact
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -50,6 +50,43 @@ def test_a_sentence_with_a_word_of_change_may_tell_one(language: str, sentence: 
 )
 def test_questions_wishes_plans_and_plain_statements_tell_none(sentence: str) -> None:
     assert change_sentences([Utterance(sentence, NOW)], "english") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told"),
+    [
+        ("english", "The bakery opens at six now, what should I put in the window?", "The bakery opens at six now"),
+        (
+            "english",
+            "What is the traffic like there, I start at the bus depot at seven.",
+            "I start at the bus depot at seven.",
+        ),
+        ("german", "Die Miete beträgt jetzt 920 Euro, wie viel bleibt mir davon?", "Die Miete beträgt jetzt 920 Euro"),
+        ("spanish", "El ensayo ya es los jueves a las ocho, ¿qué me pongo?", "El ensayo ya es los jueves a las ocho"),
+        ("spanish", "El ensayo ya es los jueves a las ocho ¿qué me pongo?", "El ensayo ya es los jueves a las ocho"),
+        ("chinese", "现在食堂有四百二十个孩子，一天收多少？", "现在食堂有四百二十个孩子"),
+    ],
+)
+def test_what_stands_before_a_question_is_told(language: str, sentence: str, told: str) -> None:
+    [found] = change_sentences([Utterance(sentence, NOW)], language, with_statements=True)
+    assert (found.sentence, found.told, found.is_statement) == (sentence, told, True)
+    assert replacement(found, CHOIR).text == told
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("english", "So my rent is 900 a month now, right?"),
+        ("english", "Does my sister, who lives in Leeds now, have a dog?"),
+        ("english", "If the rent goes up to 920 now, can I still keep the flat?"),
+        ("german", "Die Miete beträgt jetzt 920 Euro, oder?"),
+        ("chinese", "房租现在是三千二，对吧？"),
+    ],
+)
+def test_who_asks_whether_it_is_so_tells_nothing(language: str, sentence: str) -> None:
+    assert not any(
+        each.is_statement for each in change_sentences([Utterance(sentence, NOW)], language, with_statements=True)
+    )
 
 
 def test_what_it_replaces_is_the_fact_of_the_same_kind() -> None:

@@ -29,7 +29,9 @@ from reverie_server.text.fences import strip_injected
 MAX_SENTENCES = 80
 _MAX_CHARS = 300
 _FEWEST_WORDS, _FEWEST_CHARS = 4, 6
+_FEWEST_ASKING = 3
 _CLAUSE_END = re.compile(r"[,;.!?](?!\d)|[，；。！？]")
+_PART_END = re.compile(r"[,;:–—]\s|[，；：]|\s(?=¿)")
 _CONDITION = re.compile(
     r"(?:and |but |und |aber |y |pero )?(?:if|unless|wenn|falls|sofern|si(?!,))(?!\w)|(?:如果|要是|假如|万一|若是|除非)"
 )
@@ -68,6 +70,11 @@ class ChangeSentence:
     names_old: bool = False
     old_values: Values = NO_VALUES
     is_statement: bool = True
+
+    @property
+    def told(self) -> str:
+        """What it states, without what asks to remember it and without a question."""
+        return _told_part(_stated_part(self.sentence), all_cues()[self.language])
 
 
 def change_sentences(
@@ -122,14 +129,15 @@ def change_sentences(
 def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> bool:
     """Whether a sentence, or a part of it, says something of how things are: no question, no story, and nothing that is
     no more than likely, unless it `may_be_doubtful`. "The doctor said no, so it's peppermint tea for me now" does."""
-    if not _is_long_enough(sentence, unspaced=cues.unspaced) or asks(sentence, cues):
+    told = _told_part(sentence, cues)
+    if not _is_long_enough(told, unspaced=cues.unspaced):
         return False
     phrases = all_phrases()[cues.language]
     if phrases["fiction"].search(aligned(sentence)):
         return False
     if may_be_doubtful:
         return True
-    parts = [aligned(part) for part in units_of(sentence)]
+    parts = [aligned(part) for part in units_of(told)]
     # What depends on something is none of it: "If we move to Leeds in May, my commute is much longer".
     is_conditional = any(_CONDITION.match(part) for part in parts)
     return not is_conditional and any(phrases["drop"].search(part) is None for part in parts)
@@ -138,16 +146,34 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
     """The values that a sentence states, without what asks to remember them; none of a question, nor of a wish or a
     guess, unless it `may_be_doubtful`: what was no more than likely does not hold either once it is otherwise."""
-    core = stated_part(sentence)
+    core = _told_part(_stated_part(sentence), cues)
     phrases, plain = all_phrases()[cues.language], aligned(core)
-    if asks(core, cues) or phrases["fiction"].search(plain):
+    if not core or phrases["fiction"].search(plain):
         return NO_VALUES
     if not may_be_doubtful and phrases["drop"].search(plain):
         return NO_VALUES
     return values_of(core, cues.language)
 
 
-def stated_part(sentence: str) -> str:
+def _told_part(sentence: str, cues: Cues) -> str:
+    """A sentence, or the parts of it before a question, or behind one that has no mark; "" where all of it asks.
+
+    "My twelve hens lay well, what do I pay for feed?" tells of twelve hens; "There are twelve of them, right?" asks.
+    """
+    if not asks(sentence, cues):
+        return sentence
+    ends = [*_PART_END.finditer(sentence)]
+    starts = [0, *(end.end() for end in ends)]
+    parts = [sentence[start:end] for start, end in zip(starts, [*starts[1:], len(sentence)], strict=True)]
+    tells = [not asks(part.strip(), cues) for part in parts]
+    before = tells.index(False) if not all(tells) else 0
+    if before and _is_long_enough(sentence[starts[before] :], unspaced=cues.unspaced, words=_FEWEST_ASKING):
+        return sentence[: starts[before]].strip(" ,;:–—，；：")
+    behind = len(tells) - tells[::-1].index(False)
+    return sentence[starts[behind] :].strip() if not before and behind < len(starts) else ""
+
+
+def _stated_part(sentence: str) -> str:
     """A sentence without the words that ask to remember it, where they stand around what is meant."""
     request = split_request(sentence)
     return sentence[request.start : request.end] if request.kind == "inside" else sentence
@@ -155,7 +181,7 @@ def stated_part(sentence: str) -> str:
 
 def _tells(sentence: str, cues: Cues) -> bool:
     """Whether a sentence says in any words that something is otherwise than before."""
-    words, plain = change_words()[cues.language], folded(sentence)
+    words, plain = change_words()[cues.language], folded(_told_part(sentence, cues))
     if not words["tells"].search(plain) or words["hedged"].search(plain):
         return False
     return is_statement(sentence, cues)
@@ -167,8 +193,8 @@ def _old_values(sentence: str, language: str) -> Values:
     return NO_VALUES if denied is None else values_of(_CLAUSE_END.split(sentence[denied.end() :], 1)[0], language)
 
 
-def _is_long_enough(sentence: str, *, unspaced: bool) -> bool:
-    return len(sentence) >= _FEWEST_CHARS if unspaced else len(sentence.split()) >= _FEWEST_WORDS
+def _is_long_enough(sentence: str, *, unspaced: bool, words: int = _FEWEST_WORDS) -> bool:
+    return len(sentence) >= _FEWEST_CHARS if unspaced else len(sentence.split()) >= words
 
 
 def _other(sentence: str, people: People, phrases: Phrases) -> str | None:

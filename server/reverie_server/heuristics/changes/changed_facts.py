@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reverie_server.heuristics.changes.change_pairs import shared_parts
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, stated_part
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact
 from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import (
     SMALL_NOUNS,
@@ -186,7 +186,7 @@ def replacing_fact(
 
 def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -> StatedFact:
     """The fact that a sentence states in place of another."""
-    text = stated_part(change.sentence)
+    text = change.told
     # Of people it says who is it no more, and not who is.
     is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
     return StatedFact(
