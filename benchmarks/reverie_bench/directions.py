@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_bench.answers import LABELLED, needs_nothing
+from reverie_bench.answers import IDLE, needs_nothing
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_server.search.labelled_messages import PERSONAL, direction_of, labelled_messages
@@ -29,7 +29,7 @@ async def main() -> None:
         with tempfile.TemporaryDirectory() as directory:
             embedder = load_local(Path(directory), model)
         personal = [text for label in PERSONAL for text in labelled_messages(label)]
-        impersonal = [text for language in LABELLED for text in needs_nothing(language, is_learnt=False)]
+        impersonal = [text for language in IDLE for text in needs_nothing(language, is_learnt=False)]
         found = direction_of(await _vectors(embedder, personal), await _vectors(embedder, impersonal))
         directions[name] = {
             "weights": [round(float(weight), 4) for weight in found.weights],

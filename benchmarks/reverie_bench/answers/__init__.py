@@ -20,11 +20,12 @@ from typing import Literal
 from reverie_bench.tagged import HELD_OF, LANGUAGES, tagged_lives
 from reverie_server.search.labelled_messages import IMPERSONAL, messages_in
 
-_MESSAGES, _LIVES, _TALKS = (Path(__file__).with_name(name) for name in ("messages", "lives", "talks"))
+_MESSAGES, _LIVES, _TALKS, _IDLE = (Path(__file__).with_name(name) for name in ("messages", "lives", "talks", "idle"))
 _LINE = re.compile(r"(?:(?P<kind>[DINU]) )?(?P<needed>-|[\d ]+?)(?: < (?P<ended>[\d ]+?))? \| (?P<text>.+)")
 _OF_LIFE = "L | "
-LABELLED = (*LANGUAGES, "japanese", "arabic")
-"""The languages of the labelled messages."""
+_LABELLED = (*LANGUAGES, "japanese", "arabic")
+IDLE = tuple(sorted(file.stem for file in _IDLE.glob("*.txt")))
+"""The languages of the messages that need nothing of anybody's life."""
 Kind = Literal["direct", "indirect", "near", "unrelated"]
 """`direct` messages have words of what they need; of `indirect` ones most have none. `near` ones need nothing, though
 they have words, names or a topic of the life; `unrelated` ones have nothing of it."""
@@ -88,9 +89,9 @@ def messages() -> list[Message]:
 
 
 def needs_nothing(language: str, *, is_learnt: bool) -> list[str]:
-    """The labelled messages in a language that need nothing of any life, those that the adapters are learnt from or the
-    others."""
-    texts = (text for label in IMPERSONAL for text in messages_in(label, language))
+    """The messages in a language that need nothing of any life, those that the adapters are learnt from or the others."""
+    texts = [text for label in IMPERSONAL for text in messages_in(label, language)] if language in _LABELLED else []
+    texts += (_IDLE / f"{language}.txt").read_text(encoding="utf-8").splitlines()
     return [text for text in texts if (zlib.crc32(text.encode()) % 2 == 0) == is_learnt]
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from reverie_bench.adapt.encoder import AdaptableEncoder
 from reverie_bench.adapt.learn import RANK, Ids, Task, ids_of, learn, vectors_of
-from reverie_bench.answers import KINDS, LABELLED, Kind, Life, Message, messages, needs_nothing
+from reverie_bench.answers import KINDS, IDLE, Kind, Life, Message, messages, needs_nothing
 from reverie_bench.sentence_fit import vectors_by
 from reverie_indexer.embed.adapter import adapter_file, packed
 from reverie_indexer.embed.built_in import BUILT_IN, BuiltInModel
@@ -119,7 +119,7 @@ def _sent(model: BuiltInModel, language: str | None) -> list[Sent]:
     some = [each for each in messages() if language in (None, each.life.language)]
     seen = list({each.life.name: each.life for each in some if not each.life.is_held}.values())
     generator = np.random.default_rng(_SEED)
-    for of in LABELLED if language is None else (language,):
+    for of in IDLE if language is None else (language,):
         able = [life for life in seen if life.language == of] or seen
         some += [
             Message(text, able[generator.integers(len(able))], (), (), "unrelated")
