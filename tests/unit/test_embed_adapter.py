@@ -35,12 +35,13 @@ def test_what_is_packed_is_read_within_its_steps() -> None:
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_the_adapters_of_a_built_in_model_are_beside_each_dense_layer(name: str) -> None:
+def test_the_adapters_of_a_built_in_model_are_beside_each_dense_layer_of_the_upper_half(name: str) -> None:
     model = BUILT_IN[name]
     assert {"question", "message"} <= set(model.adapted)
     for role in model.adapted:
         adapter = read_adapter(adapter_file(name, role).read_bytes())
-        assert len(adapter) == 6 * model.shape.layers
+        assert len(adapter) == 6 * (model.shape.layers // 2)
+        assert all(model.shape.is_adapted(each) for each in adapter)
         assert {each.removesuffix(".dense").rpartition(".")[2] for each in adapter} == {
             *("query", "key", "value", "output", "intermediate"),
         }

@@ -20,7 +20,7 @@ _WORDS = "embeddings.word_embeddings.weight"
 
 class AdaptableEncoder(nn.Module):
     """Embeds token ids as the model embeds a query: `[texts, hidden]`, of length 1. What is learnt of it are `matrices`
-    (up and down, by layer), at a `scale`; as made they change nothing."""
+    (up and down, by the dense layers that can have an adapter), at a `scale`; as made they change nothing."""
 
     def __init__(self, model: BuiltInModel, rank: int) -> None:
         from transformers import BertConfig, BertModel
@@ -50,7 +50,7 @@ class AdaptableEncoder(nn.Module):
         self.scale = 1.0
         self.matrices: dict[str, tuple[nn.Parameter, nn.Parameter]] = {}
         for name, layer in self._bert.named_modules():
-            if isinstance(layer, nn.Linear):
+            if isinstance(layer, nn.Linear) and shape.is_adapted(name):
                 up = nn.Parameter(torch.zeros(layer.out_features, rank))
                 down = nn.Parameter(torch.randn(rank, layer.in_features) / layer.in_features**0.5)
                 self.register_parameter(f"{name}.up".replace(".", "_"), up)

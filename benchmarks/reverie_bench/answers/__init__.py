@@ -89,7 +89,7 @@ def messages() -> list[Message]:
 
 
 def needs_nothing(language: str, *, is_learnt: bool) -> list[str]:
-    """The messages in a language that need nothing of any life, those that the adapters are learnt from or the others."""
+    """Messages in a language that need nothing of any life: those that the adapters are learnt from, or the others."""
     texts = [text for label in IMPERSONAL for text in messages_in(label, language)] if language in _LABELLED else []
     texts += (_IDLE / f"{language}.txt").read_text(encoding="utf-8").splitlines()
     return [text for text in texts if (zlib.crc32(text.encode()) % 2 == 0) == is_learnt]

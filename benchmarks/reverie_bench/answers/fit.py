@@ -20,7 +20,7 @@ from torch import Tensor
 
 from reverie_bench.adapt.encoder import AdaptableEncoder
 from reverie_bench.adapt.learn import RANK, Ids, Task, ids_of, learn, vectors_of
-from reverie_bench.answers import KINDS, IDLE, Kind, Life, Message, messages, needs_nothing
+from reverie_bench.answers import IDLE, KINDS, Kind, Life, Message, messages, needs_nothing
 from reverie_bench.sentence_fit import vectors_by
 from reverie_indexer.embed.adapter import adapter_file, packed
 from reverie_indexer.embed.built_in import BUILT_IN, BuiltInModel

@@ -1,4 +1,4 @@
-"""Adapters of an encoder by role (LoRA): the product of two thin matrices is added to each dense layer.
+"""Adapters of an encoder by role (LoRA): the product of two thin matrices is added to some dense layers.
 
 "Can I pull a double on Wednesday?" needs "class is Mondays and Wednesdays", and an embedding model puts what sounds
 like the question before it. The matrices for questions and for messages are learnt from what needs something that

@@ -1,9 +1,10 @@
 """The ONNX graph of a BERT sentence encoder, built from its published weights.
 
 The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) to `embedding` (float32,
-`[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm. Beside each
-dense layer W x there is U V x (LoRA, Hu et al. 2021), and V and U are inputs, `<layer>.down` (`[in, rank]`) and
-`<layer>.up` (`[rank, out]`): one graph serves any adapter, and none by matrices of rank 0 (`adapter_inputs`).
+`[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm. Beside each dense layer W x
+of the upper half there is U V x (LoRA, Hu et al. 2021), and V and U are inputs, `<layer>.down` (`[in, rank]`) and
+`<layer>.up` (`[rank, out]`): one graph serves any adapter, and none by matrices of rank 0 (`adapter_inputs`). Beside
+all layers they would cost twice as much.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 from reverie_indexer.embed.adapter import Adapter
 from reverie_indexer.embed.packed_e5 import QuantisedRows
 
-BUILDER_VERSION = 2
+BUILDER_VERSION = 3
 """Part of the cached file's name: raise it with every change of the graph."""
 
 _QUERY = ".attention.self.query"
@@ -40,6 +41,11 @@ class EncoderShape:
     hidden: int
     layer_norm_epsilon: float
     max_tokens: int
+
+    def is_adapted(self, dense: str) -> bool:
+        """Whether there are inputs for an adapter beside a dense layer, by its name in Hugging Face's BERT."""
+        number = dense.removeprefix("encoder.layer.").partition(".")[0]
+        return int(number) >= self.layers // 2
 
 
 def build_graph(weights: Weights, shape: EncoderShape, words: QuantisedRows | None = None) -> onnx.ModelProto:
@@ -172,7 +178,8 @@ class _GraphBuilder:
         # Published weights are [out, in] for x·Wᵀ; transposed here once instead of at every call.
         weight = np.ascontiguousarray(self._weights[f"{prefix}.weight"].T * np.float32(factor))
         product = self._add("MatMul", value, self._constant(f"{prefix}.weight", weight))
-        product = self._add("Add", product, self._low_rank(prefix, value, weight.shape))
+        if self._shape.is_adapted(prefix):
+            product = self._add("Add", product, self._low_rank(prefix, value, weight.shape))
         return self._add(
             "Add",
             product,
