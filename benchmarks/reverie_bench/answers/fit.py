@@ -29,6 +29,9 @@ Asked = Literal["question", "message"]
 SCALE = 0.8
 """How much is taken of what is learnt."""
 _ROUNDS: Mapping[Asked, int] = {"question": 3, "message": 2}
+_RANKS: Mapping[Asked, int] = {"question": RANK, "message": 2 * RANK}
+# What is asked about long talks is for questions alone: messages that learn from it, too, find less.
+_LONG_TALK = 45
 _SEED, _TOP = 20261129, 5
 # Models that read English alone learn from English.
 _ENGLISH = frozenset({"all-MiniLM-L6-v2"})
@@ -55,9 +58,12 @@ async def main(only: str | None = None, only_as: str | None = None) -> None:
         for asked in _ROUNDS:
             if only_as not in (None, asked):
                 continue
-            encoder = AdaptableEncoder(model, RANK)
+            encoder = AdaptableEncoder(model, _RANKS[asked])
             print(f"{name} as it is: {how_well(encoder, held, lines)}", flush=True)
-            fit(encoder, [each for each in sent if not each.life.is_held], lines, asked)
+            seen = [each for each in sent if not each.life.is_held]
+            if asked == "message":
+                seen = [each for each in seen if each.life.is_own or len(each.life.lines) < _LONG_TALK]
+            fit(encoder, seen, lines, asked)
             encoder.scale = SCALE
             print(f"{name} as a {asked}: {how_well(encoder, held, lines)}", flush=True)
             adapter_file(name, asked).write_bytes(packed(encoder.adapter()))
