@@ -65,7 +65,7 @@ _OF_WORDS, _OTHER, _ASPECTS, _DIRECTIONS = 0.03, 0.055, 0.3, 0.11
 _INVERSE_RIDGE = 5.0
 # Pairs of lives are as they come in a memory; those of groups are chosen.
 _WEIGHT_OF_GROUPS = 0.5
-_NEAREST = 10
+_NEAREST, _NEAREST_AS_CHANGE = 10, 5
 # A life of which fewer lines end something is one in which little changes.
 _LITTLE = 0.15
 # The network: so many are made, from different beginnings, and their mean is taken. Pairs of lower log-odds than
@@ -97,7 +97,7 @@ async def main() -> None:
     as_changes = await _as_changes([*cases, *held])
     _fit_aspects(of_aspects, vectors)
     of_kinds = _fit_kinds(cases, vectors)
-    rows = [row for each in cases for row in rows_of(each, vectors)]
+    rows = [row for each in cases for row in rows_of(each, vectors, as_changes)]
     columns = _scaled(_columns(rows, vectors, of_kinds))
     ends = np.array([row.ends for row in rows])
     weights = np.array([1.0 if row.case.is_of_life else _WEIGHT_OF_GROUPS for row in rows])
@@ -121,15 +121,15 @@ async def main() -> None:
     WEIGHTS_FILE.write_text(json.dumps({E5.name: _weights(fitted, network, joint)}) + "\n", encoding="utf-8")
     pair_models.cache_clear()
     model = pair_models()[E5.name]
-    rows = [row for each in held for row in rows_of(each, vectors)]
+    rows = [row for each in held for row in rows_of(each, vectors, as_changes)]
     odds = np.array([_by_model(row, vectors, as_changes, model) for row in rows])
     is_sparse = _of_little_change(rows)
     for name, chosen in (("much", ~is_sparse), ("little", is_sparse)):
         print(f"held lives in which {name} changes: {how_well(*_only(rows, odds, chosen))}")
 
 
-def rows_of(case: ChangeCase, vectors: Vectors) -> list[Row]:
-    """A sentence with the nearest of what was said before, and with what it ends."""
+def rows_of(case: ChangeCase, vectors: Vectors, as_changes: Vectors) -> list[Row]:
+    """A sentence with what is nearest to it, or to it as a change, of what was said before, and with what it ends."""
     if not case.earlier:
         return []
     own = np.stack([vectors[unit] for unit in units_of(case.new)])
@@ -137,9 +137,11 @@ def rows_of(case: ChangeCase, vectors: Vectors) -> list[Row]:
         [float((own @ np.stack([vectors[unit] for unit in units_of(old)]).T).max()) for old in case.earlier]
     )
     order = np.argsort(-nearness, kind="stable")
+    of_change = np.array([float(vectors[old] @ as_changes[case.new]) for old in case.earlier])
+    ended = np.argsort(-of_change, kind="stable")[:_NEAREST_AS_CHANGE]
     best, second = nearness[order[0]], nearness[order[1]] if len(order) > 1 else 0.0
     found = []
-    for at in dict.fromkeys([*order[:_NEAREST].tolist(), *sorted(case.ends)]):
+    for at in dict.fromkeys([*order[:_NEAREST].tolist(), *ended.tolist(), *sorted(case.ends)]):
         rank = int((nearness > nearness[at]).sum())
         ahead = float(nearness[at] - (best if rank else second))
         old = case.earlier[at]
