@@ -74,12 +74,12 @@ MINILM = Plane(contrast=6.30, idf_share=3.82, named=0.67, offset=-3.03, unknown_
 SCALES: Mapping[str, RelevanceScale] = {
     "multilingual-e5-small": RelevanceScale(
         asked=Plane(contrast=8.08, idf_share=2.76, named=1.33, offset=-3.61, unknown_name=-3.20),
-        unasked=Plane(contrast=7.01, idf_share=2.53, named=2.00, offset=-2.82, personal=1.17, unknown_name=-4.87),
+        unasked=Plane(contrast=6.76, idf_share=2.25, named=2.25, offset=-2.74, personal=1.16, unknown_name=-4.62),
         usual_similarity=0.1,
     ),
     "all-MiniLM-L6-v2": RelevanceScale(
         asked=MINILM,
-        unasked=Plane(contrast=4.98, idf_share=3.06, named=0.93, offset=-2.88, personal=1.02, unknown_name=-3.66),
+        unasked=Plane(contrast=5.15, idf_share=3.38, named=1.09, offset=-2.93, personal=1.04, unknown_name=-3.67),
         usual_similarity=0.1,
     ),
 }
