@@ -308,6 +308,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
+    "reverie_server.heuristics.changes.change_sentences.ChangeSentence.said": lambda text: _change(text).said,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),

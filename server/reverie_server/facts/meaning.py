@@ -235,7 +235,7 @@ class _Comparison:
         others = await isolated(partial(_with_other_values, change, facts, self.unread, self.made), chars=0)
         if not others:
             return None
-        vector = await self._vector(change.sentence)
+        vector = await self._vector(change.said)
         compared = [(float(vector @ await self._vector(fact.text)), fact, unread) for fact, unread in others]
         similarity, fact, unread = max(compared, key=lambda each: (each[0], each[1].said_at))
         if similarity < self.limits.valued:
@@ -278,7 +278,7 @@ class _Comparison:
         able = [each for each in self.opened if each.sha256 in self.vectors and each.can_be_replaced_by(change)]
         if not change.tells or not able:
             return None
-        vector = await self._vector(change.sentence)
+        vector = await self._vector(change.said)
         # A stored vector is of the fact with the words by which it is searched. The nearest are compared by their text.
         able.sort(key=lambda each: -float(vector @ self.vectors[each.sha256]))
         facts = [each.fact for each in able[:MAX_NEAREST]]

@@ -150,17 +150,17 @@ class PairedChanges:
         """
         if not change.is_statement or change.said_at + APART > max(self.said.said_at, default=change.said_at):
             return None
-        [vector] = await self.vectors.of([change.sentence])
-        if self.model.endable(change.sentence, vector) < _LEAST_ENDABLE:
+        [vector] = await self.vectors.of([change.said])
+        if self.model.endable(change.said, vector) < _LEAST_ENDABLE:
             return None
-        own = np.stack(await self.vectors.of(units_of(change.sentence)))
+        own = np.stack(await self.vectors.of(units_of(change.said)))
         later = [each.statement for each in await self.said.near(own, after=change.said_at + APART)]
         await self.vectors.of([part for each in later for part in (each.sentence, *units_of(each.sentence))])
         nearest = [((await self._sentence(each.sentence, own)).nearness, each) for each in later]
         nearest.sort(key=lambda each: -each[0])
         best: tuple[float, Unread, ChangeSentence, OpenFact, Unread | None, str] | None = None
         for nearness, newer in nearest[:MAX_LATER]:
-            sentence = EarlierSentence(change.sentence, vector, nearness)
+            sentence = EarlierSentence(change.said, vector, nearness)
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
@@ -189,11 +189,11 @@ class PairedChanges:
 
     async def _new(self, change: ChangeSentence) -> NewSentence | None:
         """A sentence with its vectors; None for one that hardly ends anything."""
-        [vector] = await self.vectors.of([change.sentence])
-        if self.model.ends(change.sentence, vector) < self.model.least_ends:
+        [vector] = await self.vectors.of([change.said])
+        if self.model.ends(change.said, vector) < self.model.least_ends:
             return None
-        [as_change] = await self.vectors.of([change.sentence], "change")
-        return NewSentence(change.sentence, change.language, vector, as_change)
+        [as_change] = await self.vectors.of([change.said], "change")
+        return NewSentence(change.said, change.language, vector, as_change)
 
     async def _earlier(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], new: NewSentence

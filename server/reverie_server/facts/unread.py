@@ -89,7 +89,7 @@ class Unread:
 
     def as_fact_of_meaning(self, change: ChangeSentence) -> OpenFact:
         """The statement as a fact about what it shares with a sentence that is near in meaning, else about itself."""
-        shared = content_terms(self.sentence) & content_terms(change.sentence)
+        shared = content_terms(self.sentence) & content_terms(change.said)
         subject = subject_of_both(self.sentence, shared) if len(shared) >= _FEWEST_SHARED else self.sentence
         return self.as_fact_about(subject)
 

@@ -35,6 +35,21 @@ _PART_END = re.compile(r"[,;:–—]\s|[，；：]|\s(?=¿)")
 _CONDITION = re.compile(
     r"(?:and |but |und |aber |y |pero )?(?:if|unless|wenn|falls|sofern|si(?!,))(?!\w)|(?:如果|要是|假如|万一|若是|除非)"
 )
+# Who asks so is not sure of what stands before it.
+_DOUBTS = re.compile(
+    r"\W*(?:(?:or|oder|o|u|stimmt|richtig|korrekt|correct|is(?:n't)? that (?:right|so|correct|true)"
+    r"|am i (?:right|wrong)|no es (?:así|asi|cierto|verdad)|verdad|cierto)(?!\w)|还是|或者|是不是|对不对|是吗)",
+    re.IGNORECASE,
+)
+# What begins so is only thought of, is of another time, or is a part of the question. In German a verb before its
+# subject asks, or says on what something depends.
+_SUPPOSED = re.compile(
+    r"\W*(?:(?:say|suppos\w+|assum\w+|imagin\w+|given|provided|had i|were i|should i|if|unless|when(?:ever)?|while"
+    r"|after|before|until|as soon as|(?:mal )?angenommen|nehmen wir|gesetzt|stell dir|wenn|falls|sofern|sobald|als"
+    r"|nachdem|bevor|während|\w+ (?:ich|wir|man)|si|cuando|mientras|antes de|despu[ée]s de|al|de \w+[aei]r|en caso"
+    r"|suponiendo|supongamos)(?!\w)|如果|要是|假如|假设|假設|万一|若|等我|当)|[^，]*的[话話]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +87,14 @@ class ChangeSentence:
     is_statement: bool = True
 
     @property
+    def said(self) -> str:
+        """The sentence without a question behind what it tells."""
+        return _before_question(self.sentence, all_cues()[self.language]) or self.sentence
+
+    @property
     def told(self) -> str:
         """What it states, without what asks to remember it and without a question."""
-        return _told_part(_stated_part(self.sentence), all_cues()[self.language])
+        return _stated_part(self.said)
 
 
 def change_sentences(
@@ -129,7 +149,7 @@ def change_sentences(
 def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> bool:
     """Whether a sentence, or a part of it, says something of how things are: no question, no story, and nothing that is
     no more than likely, unless it `may_be_doubtful`. "The doctor said no, so it's peppermint tea for me now" does."""
-    told = _told_part(sentence, cues)
+    told = _before_question(sentence, cues)
     if not _is_long_enough(told, unspaced=cues.unspaced):
         return False
     phrases = all_phrases()[cues.language]
@@ -146,31 +166,33 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
     """The values that a sentence states, without what asks to remember them; none of a question, nor of a wish or a
     guess, unless it `may_be_doubtful`: what was no more than likely does not hold either once it is otherwise."""
-    core = _told_part(_stated_part(sentence), cues)
+    core = _stated_part(_before_question(sentence, cues))
     phrases, plain = all_phrases()[cues.language], aligned(core)
-    if not core or phrases["fiction"].search(plain):
+    if asks(core, cues) or phrases["fiction"].search(plain):
         return NO_VALUES
     if not may_be_doubtful and phrases["drop"].search(plain):
         return NO_VALUES
     return values_of(core, cues.language)
 
 
-def _told_part(sentence: str, cues: Cues) -> str:
-    """A sentence, or the parts of it before a question, or behind one that has no mark; "" where all of it asks.
+def _before_question(sentence: str, cues: Cues) -> str:
+    """A sentence, or what it tells before it asks; "" where all of it asks, or asks whether that is so.
 
-    "My twelve hens lay well, what do I pay for feed?" tells of twelve hens; "There are twelve of them, right?" asks.
+    "My twelve hens lay well, what do I pay for feed?" tells of twelve hens. "There are twelve, right?" asks, and so
+    does "The gym is 45 now, or is it still 30?"; "Translate this: I live in Leeds now, is it right?" tells of nobody.
     """
     if not asks(sentence, cues):
         return sentence
-    ends = [*_PART_END.finditer(sentence)]
-    starts = [0, *(end.end() for end in ends)]
-    parts = [sentence[start:end] for start, end in zip(starts, [*starts[1:], len(sentence)], strict=True)]
-    tells = [not asks(part.strip(), cues) for part in parts]
-    before = tells.index(False) if not all(tells) else 0
-    if before and _is_long_enough(sentence[starts[before] :], unspaced=cues.unspaced, words=_FEWEST_ASKING):
-        return sentence[: starts[before]].strip(" ,;:–—，；：")
-    behind = len(tells) - tells[::-1].index(False)
-    return sentence[starts[behind] :].strip() if not before and behind < len(starts) else ""
+    start = 0
+    for end in _PART_END.finditer(sentence):
+        if asks(sentence[start : end.start()].strip(), cues):
+            break
+        start = end.end()
+    told, asked = sentence[:start].strip(" ,;:–—，；："), sentence[start:]
+    if ":" in told or "：" in told or sentence[:start].rstrip().endswith((":", "：")) or _SUPPOSED.match(told):
+        return ""
+    is_question = _is_long_enough(asked, unspaced=cues.unspaced, words=_FEWEST_ASKING)
+    return told if is_question and _DOUBTS.match(asked) is None else ""
 
 
 def _stated_part(sentence: str) -> str:
@@ -181,7 +203,7 @@ def _stated_part(sentence: str) -> str:
 
 def _tells(sentence: str, cues: Cues) -> bool:
     """Whether a sentence says in any words that something is otherwise than before."""
-    words, plain = change_words()[cues.language], folded(_told_part(sentence, cues))
+    words, plain = change_words()[cues.language], folded(_before_question(sentence, cues))
     if not words["tells"].search(plain) or words["hedged"].search(plain):
         return False
     return is_statement(sentence, cues)

@@ -174,10 +174,10 @@ def replacing_fact(
     at = max(able, key=lambda at: similarities[at])
     fact, best = facts[at], similarities[at]
     second = max((similarities[other] for other in able if not _is_of_one(facts[other], fact)), default=0.0)
-    shared = content_terms(change.sentence) & (content_terms(f"{fact.subject} {fact.text}") - _values(fact) - _CALLED)
+    shared = content_terms(change.said) & (content_terms(f"{fact.subject} {fact.text}") - _values(fact) - _CALLED)
     if not _is_like(best, is_shared=bool(shared), fact=fact, change=change, limits=limits):
         return None
-    if best - second < limits.ahead or exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
+    if best - second < limits.ahead or exclude_each_other(scopes_of(change.said), scopes_of(fact.text)):
         return None
     if not is_about(change, fact) or not has_value(change, fact) or not _has_old_value(change, fact):
         return None
@@ -188,7 +188,7 @@ def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -
     """The fact that a sentence states in place of another."""
     text = change.told
     # Of people it says who is it no more, and not who is.
-    is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.sentence))
+    is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.said))
     return StatedFact(
         utterance=change.utterance,
         sentence=change.sentence,
@@ -242,8 +242,8 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
     if not has_to_do_with(change, fact.text):
         return False
     # "The gas key opens with the padlock, combination 77" ends no job, unless it is told as news.
-    is_of_code = not change.tells and _OPENS_WITH.search(folded(change.sentence)) is not None
-    if fact.predicate in _WORKS and (is_of_code or _LIVES.search(aligned(change.sentence)) is not None):
+    is_of_code = not change.tells and _OPENS_WITH.search(folded(change.said)) is not None
+    if fact.predicate in _WORKS and (is_of_code or _LIVES.search(aligned(change.said)) is not None):
         return False
     if fact.about_user and _is_of_others(change, fact):
         return False
@@ -256,7 +256,7 @@ def is_about(change: ChangeSentence, fact: OpenFact) -> bool:
 
 def _is_of_others(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence has people in it whom the fact has not, or something of theirs: `my sister got her keys`."""
-    phrases, plain = all_phrases()[change.language], _SO_YOUNG.sub("", aligned(change.sentence))
+    phrases, plain = all_phrases()[change.language], _SO_YOUNG.sub("", aligned(change.said))
     if _THEIRS.search(plain) is not None:
         return True
     roles = {role_name(found["role"]) for found in phrases.relations.pattern.finditer(plain)}
@@ -271,7 +271,7 @@ def has_to_do_with(change: ChangeSentence, text: str) -> bool:
     What goes on as before ends nothing, and what he does is nothing of hers. A sum of money ends with another sum; and
     what is so each Saturday not by what happens on one of them.
     """
-    plain = folded(change.sentence)
+    plain = folded(change.said)
     if not change.tells and _STILL.search(plain) is not None:
         return False
     if {_who(plain), _who(folded(text))} == {"he", "she"}:
@@ -290,13 +290,13 @@ def _who(plain: str) -> str | None:
 
 def names_subject(change: ChangeSentence, subject: str) -> bool:
     """Whether a sentence has a word of a subject, or of a German compound in it: "Training" of "Rudertraining"."""
-    terms, own = content_terms(subject), content_terms(change.sentence)
+    terms, own = content_terms(subject), content_terms(change.said)
     return not terms or bool(terms & own) or shared_parts(own, terms, change.language) > 0
 
 
 def says_it_is_over(change: ChangeSentence) -> bool:
     """Whether a sentence says in so many words that something has ended."""
-    return change_words()[change.language]["over"].search(folded(change.sentence)) is not None
+    return change_words()[change.language]["over"].search(folded(change.said)) is not None
 
 
 def has_kind(fact: OpenFact) -> bool:
@@ -307,24 +307,24 @@ def has_kind(fact: OpenFact) -> bool:
 
 def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence has a value of the kind of a fact's, which is not the same."""
-    words, sentence = change_words()[change.language], folded(change.sentence)
+    words, sentence = change_words()[change.language], folded(change.said)
     own = content_terms(fact.object) | frozenset(folded(fact.object).split()) & NUMERALS
-    present = content_terms(change.sentence) | frozenset(sentence.split()) & NUMERALS
+    present = content_terms(change.said) | frozenset(sentence.split()) & NUMERALS
     is_parted = fact.predicate in _SPOUSES and words["parted"].search(sentence) is not None
     if own and own <= present and not is_parted and not words["over"].search(sentence):
         return False
     if fact.predicate == "when":
         phrases = all_phrases()[change.language]
-        is_timed = "time_of" in phrases.patterns and phrases["time_of"].search(aligned(change.sentence)) is not None
-        return is_timed or _NUMBER.search(change.sentence) is not None or bool(_days(sentence))
-    if fact.predicate == "lives_in" and change.language in SMALL_NOUNS and _PLACE.search(change.sentence) is None:
+        is_timed = "time_of" in phrases.patterns and phrases["time_of"].search(aligned(change.said)) is not None
+        return is_timed or _NUMBER.search(change.said) is not None or bool(_days(sentence))
+    if fact.predicate == "lives_in" and change.language in SMALL_NOUNS and _PLACE.search(change.said) is None:
         # "But it halves my rent" says nothing of where.
         return False
-    if fact.predicate == "works_at" and (named := _EMPLOYER.get(change.language)) and not named.search(change.sentence):
+    if fact.predicate == "works_at" and (named := _EMPLOYER.get(change.language)) and not named.search(change.said):
         # "At the new firm everybody works with Neovim" says nothing of which.
         return False
     if fact.predicate == "works_as" and change.language == "german":
-        return any(is_trade_or_diet(noun) for noun in _NAME.findall(change.sentence))
+        return any(is_trade_or_diet(noun) for noun in _NAME.findall(change.said))
     if (kind := _KINDS.get(fact.predicate)) is not None:
         return words[kind].search(sentence) is not None
     if fact.predicate in _PEOPLE:
@@ -334,18 +334,18 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
         if own & present or is_over:
             # Who left was it, or was not: `Gareth has retired` of another boss.
             return is_over and bool(own & present)
-        roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.sentence))
+        roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.said))
         if fact.predicate in _SPOUSES:
             return any(role_name(role["role"]) in _SPOUSES for role in roles)
         is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
-        return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.sentence) is not None)
+        return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.said) is not None)
     if fact.predicate in PETS:
         return RENAMED.search(sentence) is not None and bool(content_terms(fact.text) & present)
     if fact.predicate in ("age", "school_year"):
         return _NUMBER.search(sentence) is not None or bool(frozenset(sentence.split()) & NUMERALS)
     if _NUMBER.search(fact.object):
-        return _NUMBER.search(change.sentence) is not None
-    return _NAME.search(change.sentence) is not None or bool(content_terms(fact.subject) & present)
+        return _NUMBER.search(change.said) is not None
+    return _NAME.search(change.said) is not None or bool(content_terms(fact.subject) & present)
 
 
 def _days(sentence: str) -> frozenset[str]:

@@ -166,7 +166,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
-    sentence = folded(change.sentence)
+    sentence = folded(change.said)
     is_seeking = _SEEKS.search(sentence) is not None and _FOUND.search(sentence) is None
     if fact.predicate in _SEEKABLE and is_seeking and not says_it_is_over(change):
         return False
@@ -178,7 +178,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if _is_value(fact) and not _can_be_its_value(change, fact):
         return False
     # Who has children has them, until something else is said of children.
-    if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.sentence):
+    if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.said):
         return False
     # "Something came up at the dentist's" gives the dentist no other name.
     if fact.predicate == "is" and _CALLED.search(folded(fact.text)) is not None and not _names_somebody(change, fact):
@@ -196,7 +196,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
 
 def _says_it_is_gone(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence names what a fact says and that it is over: "sold the Transit for scrap"."""
-    words = _WORDS.findall(folded(change.sentence))
+    words = _WORDS.findall(folded(change.said))
     gone = next((at for at, word in enumerate(words) if _GONE.fullmatch(word)), None)
     if fact.predicate != "drives" or gone is None:
         return False
@@ -207,15 +207,15 @@ def _says_it_is_gone(change: ChangeSentence, fact: OpenFact) -> bool:
 
 def _is_ones_own(change: ChangeSentence) -> bool:
     """Whether the rent or the pay in a sentence is nobody else's, and of no other thing: "Anna's", "for the van"."""
-    return not change.values.names and change.of_other is None and _OF_SOMETHING.search(folded(change.sentence)) is None
+    return not change.values.names and change.of_other is None and _OF_SOMETHING.search(folded(change.said)) is None
 
 
 def _abides(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a fact is of a kind that ends only by what is said of such, or of what it names."""
-    said, told = folded(fact.text), folded(change.sentence)
+    said, told = folded(fact.text), folded(change.said)
     if not any(kind.search(said) is not None and kind.search(told) is None for kind in _ABIDING):
         return False
-    return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.sentence)
+    return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.said)
 
 
 def is_own_value(fact: OpenFact) -> bool:
@@ -234,7 +234,7 @@ def _named_by(fact: OpenFact) -> frozenset[str]:
 def _can_be_its_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence can give a code or a number another value: it names what it is of, or without a number what
     it is. "The key is with number 19" is of no staff number, and "none of my business" of no lock's."""
-    names, terms = _named_by(fact), content_terms(change.sentence)
+    names, terms = _named_by(fact), content_terms(change.said)
     if change.values.is_empty and not says_it_is_over(change) and not names & terms:
         return False
     of_what = names - _OF_VALUES
@@ -243,9 +243,9 @@ def _can_be_its_value(change: ChangeSentence, fact: OpenFact) -> bool:
 
 def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence says what something is called, or has a title, or the name that a fact says."""
-    sentence = folded(change.sentence)
+    sentence = folded(change.said)
     is_named = any(each.search(sentence) is not None for each in (_CALLED, RENAMED, _TITLE))
-    return is_named or bool(content_terms(fact.object) & content_terms(change.sentence))
+    return is_named or bool(content_terms(fact.object) & content_terms(change.said))
 
 
 def _is_of_another_scope(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -253,7 +253,7 @@ def _is_of_another_scope(change: ChangeSentence, fact: OpenFact) -> bool:
 
     "I don't swim on Saturdays any more, I've switched to Wednesday evenings" is of "every Saturday morning".
     """
-    if not exclude_each_other(scopes_of(change.sentence), scopes_of(fact.text)):
+    if not exclude_each_other(scopes_of(change.said), scopes_of(fact.text)):
         return False
     return not (says_it_is_over(change) and change.values.weekdays & values_of(fact.text, change.language).weekdays)
 
@@ -267,16 +267,16 @@ def _is_of_them(change: ChangeSentence, fact: OpenFact) -> bool:
     theirs = values_of(fact.text, change.language)
     # The code of the garage and that of the locker are two: what the code is of has to be shared.
     subject = content_terms(fact.subject)
-    is_one = bool(subject) and subject <= _OF_ONE_A_LIFE & content_terms(change.sentence) and _is_ones_own(change)
+    is_one = bool(subject) and subject <= _OF_ONE_A_LIFE & content_terms(change.said) and _is_ones_own(change)
     if not theirs.is_empty and not shared_words(change.values, theirs) and not is_one:
         # "The training is on Thursday" is of "Rudertraining"; "the key of the locker" is of no other key.
-        is_of_another = _OF.search(folded(change.sentence)) is not None
+        is_of_another = _OF.search(folded(change.said)) is not None
         return not is_of_another and (
-            shared_parts(content_terms(change.sentence), content_terms(fact.subject), change.language) > 0
+            shared_parts(content_terms(change.said), content_terms(fact.subject), change.language) > 0
         )
     if change.tells or says_it_is_over(change):
         return True
-    shared = content_terms(fact.text) & content_terms(change.sentence)
+    shared = content_terms(fact.text) & content_terms(change.said)
     return bool(shared - content_terms(fact.subject)) or (has_kind(fact) and has_value(change, fact))
 
 
