@@ -199,9 +199,9 @@ def of(contrast: float | None, idf_share: float, named: float = 0.0) -> float:
 
 
 def test_relevance_by_hand() -> None:
-    """6.32 x 0.3 + 4.06 x 0.5 + 0.51 x 0.2 - 3.11 = 0.918, and 1 / (1 + e^-0.918) = 0.71463."""
-    assert of(0.3, 0.5, 0.2) == pytest.approx(0.71463, abs=1e-5)
-    assert of(0.0, 0.0) == pytest.approx(1 / (1 + math.exp(3.11)))
+    """6.30 x 0.3 + 3.82 x 0.5 + 0.67 x 0.2 - 3.03 = 0.904, and 1 / (1 + e^-0.904) = 0.71177."""
+    assert of(0.3, 0.5, 0.2) == pytest.approx(0.71177, abs=1e-5)
+    assert of(0.0, 0.0) == pytest.approx(1 / (1 + math.exp(3.03)))
 
 
 def test_relevance_without_a_vector_by_hand() -> None:
