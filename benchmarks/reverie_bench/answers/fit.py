@@ -3,7 +3,7 @@ needs `reverie[models]`).
 
 What somebody sends is to be nearer to the lines that are relevant to it than to the others of the same life or talk
 (`adapt.learn`). A question is put to a memory that has what it asks for. A message may need nothing, and is then to be
-near to no line, of the same life or of somebody else's.
+near to no line, of the same life or of somebody else's; what others ask about long talks is none.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ def _found(cosines: NDArray[np.float32], relevant: Sequence[int]) -> float:
 
 
 def _sent(model: BuiltInModel, language: str | None) -> list[Sent]:
-    """The messages, and the labelled ones that need nothing of any life: each of these is of some life that is not
-    held, of its language where there are any."""
+    """The messages, and those that need nothing of any life: each of these is of some life that is not held, of its
+    language where there are any."""
     some = [each for each in messages() if language in (None, each.life.language)]
-    seen = list({each.life.name: each.life for each in some if not each.life.is_held}.values())
+    seen = list({each.life.name: each.life for each in some if each.life.is_own and not each.life.is_held}.values())
     generator = np.random.default_rng(_SEED)
     for of in IDLE if language is None else (language,):
         able = [life for life in seen if life.language == of] or seen
