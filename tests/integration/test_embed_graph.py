@@ -68,8 +68,9 @@ def test_the_cached_file_is_an_ordinary_valid_onnx_model(graph_file: Path) -> No
     onnx.checker.check_model(model, full_check=True)
     first, second, *adapter = [value.name for value in model.graph.input]
     assert [first, second] == ["input_ids", "attention_mask"]
-    # Beside each of the six dense layers of each layer.
-    assert len(adapter) == len(set(adapter)) == 2 * 6 * MINILM.shape.layers
+    # Beside each of the six dense layers of each layer of the upper half.
+    assert len(adapter) == len(set(adapter)) == 2 * 6 * (MINILM.shape.layers // 2)
+    assert all(MINILM.shape.is_adapted(each) for each in adapter)
     assert {name.rpartition(".")[2] for name in adapter} == {"down", "up"}
     assert [value.name for value in model.graph.output] == ["embedding"]
 
