@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reverie_server.episodes.make import grounded_summary
@@ -287,6 +287,9 @@ def test_a_name_of_a_summary_may_be_spelt_otherwise_and_not_be_another(summary: 
 
 
 @given(st.lists(st.sampled_from(["Ada", "moved", "to", "Oslo", "in", "2021", "ada@x.example", "，", "搬到", "."])))
+@example([".", ".", ".", "to", "Oslo"])
+@example([".", "to", ".", "in", ".", "to", ".", "in", ".", "to", "Oslo"])
+@example([*[".", "to"] * 12, "Oslo"])
 def test_what_was_said_word_for_word_is_grounded(words: list[str]) -> None:
     text = " ".join(["Ada likes tea", *words])
     assert Sources(said(f"u: {text}")).why_not(text, about_user=True) is None

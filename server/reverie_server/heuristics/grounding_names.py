@@ -72,6 +72,8 @@ class Neighbourhoods:
                 self._is_full = True
                 return
             content = content_of(piece)
+            if not _says_something(content):
+                continue
             self._sentences.append(content)
             for form in content.forms:
                 self._naming[form].append(number)
@@ -168,6 +170,12 @@ def _pieces(text: str) -> list[str]:
         for at in range(start, end, _MAX_CHARS)
         if text[at : min(at + _MAX_CHARS, end)].strip()
     ]
+
+
+def _says_something(content: Content) -> bool:
+    """Whether a sentence has more than words without a meaning: points alone keep no two sentences apart."""
+    has_number = content.numbers or content.days or content.times or content.weekdays
+    return bool(has_number) or any(not is_neutral(word.folded) for word in content.words)
 
 
 def _introduced(words: Sequence[Word]) -> set[str]:
