@@ -77,7 +77,7 @@ def _read_lines(text: str) -> list[StatedFact]:
 def _change(text: str) -> change_sentences.ChangeSentence:
     sentence = f"{text[:300]} is now 920."
     return change_sentences.ChangeSentence(
-        0, sentence, AT, "english", None, True, values.values_of(sentence, "english")
+        0, sentence, sentence, AT, "english", None, True, values.values_of(sentence, "english")
     )
 
 
@@ -308,7 +308,6 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
-    "reverie_server.heuristics.changes.change_sentences.ChangeSentence.said": lambda text: _change(text).said,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),

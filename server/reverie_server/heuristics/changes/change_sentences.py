@@ -70,13 +70,15 @@ class OpenFact:
 class ChangeSentence:
     """A sentence that may tell a change. `of_other` is who it is about, where that is neither the user nor a thing.
 
-    One that does not say so (`tells`) has `values`, of which what was said before may have others, or is a mere
-    statement (`is_statement`). `names_old`: it
-    says in so many words how it was before. `old_values` are those that it says are no more: `not at 19:30`.
+    `said` is the sentence without a question behind what it tells. One that does not say that something changed
+    (`tells`) has `values`, of which what was said before may have others, or is a mere statement (`is_statement`).
+    `names_old`: it says in so many words how it was before. `old_values` are those that it says are no more: `not at
+    19:30`.
     """
 
     utterance: int
     sentence: str
+    said: str
     said_at: datetime
     language: str
     of_other: str | None
@@ -85,11 +87,6 @@ class ChangeSentence:
     names_old: bool = False
     old_values: Values = NO_VALUES
     is_statement: bool = True
-
-    @property
-    def said(self) -> str:
-        """The sentence without a question behind what it tells."""
-        return _before_question(self.sentence, all_cues()[self.language]) or self.sentence
 
     @property
     def told(self) -> str:
@@ -131,6 +128,7 @@ def change_sentences(
                 ChangeSentence(
                     utterance=index,
                     sentence=sentence,
+                    said=_before_question(sentence, cues) or sentence,
                     said_at=utterance.said_at,
                     language=cues.language,
                     of_other=other,
