@@ -34,6 +34,7 @@ from reverie_server.heuristics.fact_grammar import (
     carried,
     clauses,
     fragments,
+    german_clauses,
     han,
     lines,
     objects,
@@ -364,7 +365,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.fact_reader.read_facts": _read,
     "reverie_server.heuristics.fact_reader.read_facts:of many": _read_lines,
-    "reverie_server.heuristics.fact_reader.main_clause": fact_reader.main_clause,
+    "reverie_server.heuristics.fact_grammar.german_clauses.main_clause": german_clauses.main_clause,
     "reverie_server.heuristics.fact_grammar.clauses.clauses_of": lambda text: clauses.clauses_of(text[:500], ENGLISH),
     "reverie_server.heuristics.fact_grammar.carried.with_pet": lambda text: [
         carried.with_pet(each, statement.Talk(pet="dog")) for each in _of_languages(text)
@@ -447,6 +448,7 @@ _OF_A_SENTENCE = "takes a sentence of at most 500 characters, as read_facts give
 _OF_A_NAME = "looks a name up"
 _BY_RESOLVE = "measured with resolve"
 _OF_PAIRS = "measured with pair_log_odds, or takes numbers"
+_BY_CORRECTED = "measured with corrected"
 EXEMPT: Mapping[str, str] = {
     **{
         f"reverie_server.heuristics.changes.{name}": _OF_PAIRS
@@ -461,6 +463,17 @@ EXEMPT: Mapping[str, str] = {
             "change_pairs.Network.log_odds",
             "change_pairs.pair_features",
             "paired_changes.nearness_of",
+        )
+    },
+    **{
+        f"reverie_server.heuristics.corrections.{name}": _BY_CORRECTED
+        for name in (
+            "corrected_values.same_preposition",
+            "corrected_values.slot_of",
+            "corrected_values.value_of",
+            "corrected_values.with_value",
+            "corrected_words.with_word_of_fact",
+            "corrected_words.word_of",
         )
     },
     "reverie_server.heuristics.fact_grammar.people.People.is_of_work": "looks a name up",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.text.split import split
-from reverie_server.heuristics.corrections.corrections import Where
+from reverie_server.heuristics.corrections.correction import Where
 from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import split_request

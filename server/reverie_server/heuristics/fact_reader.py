@@ -8,17 +8,14 @@ promises to remember is asked for.
 from __future__ import annotations
 
 import copy
-import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
+from reverie_server.heuristics.corrections.correction import Fragment, ReadSentence, Where
 from reverie_server.heuristics.corrections.corrections import (
-    Fragment,
-    ReadSentence,
-    Where,
     continued,
     corrected,
     corrected_within,
@@ -28,6 +25,7 @@ from reverie_server.heuristics.corrections.corrections import (
 from reverie_server.heuristics.corrections.restated import Restated, is_about_the_same, taking_back
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
+from reverie_server.heuristics.fact_grammar.german_clauses import main_clause
 from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fact
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
@@ -66,7 +64,6 @@ _FARTHER: Sequence[Where] = ("next", "answer", "answer_to_question")
 # Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
 _MAX_CORRECTION_READS = 200
 _HAS_DIGIT = re.compile(r"\d")
-_PRONOUNS = frozenset({"ich", "wir", "er", "sie", "es", "man"})
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
 
 
@@ -395,21 +392,3 @@ def _as_statement(core: str, *, is_subordinate: bool, phrases: Phrases | None) -
     if is_subordinate and phrases is not None and phrases.language == "german":
         core = main_clause(core)
     return core[:1].upper() + core[1:]
-
-
-def main_clause(subordinate: str) -> str:
-    """A German subordinate clause without its `dass` as a main clause: the verb at its end goes behind the subject."""
-    subordinate = subordinate.partition(", ")[0]
-    words = subordinate.rstrip(" .!?").split(" ")
-    if len(words) > 3 and _HAS_DIGIT.search(words[-2]):
-        # `dass der Code vom Bootshaus 3862 ist`
-        return " ".join([*words[:-2], words[-1], words[-2]]) + "."
-    if words[0].lower() in _PRONOUNS:
-        subject = 1
-    else:
-        # The first noun, and the names behind it.
-        pairs = itertools.pairwise(words)
-        subject = next((n for n, (a, b) in enumerate(pairs, 1) if a[:1].isupper() and not b[:1].isupper()), 0)
-    if not 0 < subject < len(words) - 1:
-        return subordinate
-    return " ".join([*words[:subject], words[-1], *words[subject:-1]]) + "."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from reverie_server.heuristics.corrections.corrections import Fragment, Where, continued, corrected, fragment_of
+from reverie_server.heuristics.corrections.correction import Fragment, Where
+from reverie_server.heuristics.corrections.corrections import continued, corrected, fragment_of
 from reverie_server.heuristics.cues import Cues
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.german_clauses import main_clause
 from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms, is_unspaced
-from reverie_server.heuristics.fact_reader import main_clause
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember

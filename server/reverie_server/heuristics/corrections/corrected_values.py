@@ -1,0 +1,97 @@
+"""A value in the place of another: "on the 14th" and then "no, the 15th". Pure."""
+
+from __future__ import annotations
+
+import re
+
+from reverie_server.heuristics.corrections.correction import Corrected, Fragment, Part
+from reverie_server.heuristics.corrections.correction_cues import VALUE_KINDS, CorrectionCues
+from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.requests.fact_requests import aligned
+
+_MAX_SLOTS = 12
+_SIGN = re.compile(r"[$€£¥￥]")
+_ON_DAY = re.compile(r"(?:am|vom|zum) \d")
+_DAYS = frozenset({"weekday", "date", "relative"})
+
+
+def value_of(text: str, cues: CorrectionCues) -> Part | None:
+    """A fragment that is a value and nothing else."""
+    # The point of a German day belongs to it: `am 14.` is a day, and `14` may be anything.
+    both = (text, f"{text}.") if text[-1:].isdigit() else (text,)
+    for given in both[::-1] if _ON_DAY.match(aligned(text)) else both:
+        found = cues.value.fullmatch(aligned(given))
+        if found is not None:
+            return _part(found, given, cues)
+    return None
+
+
+def slot_of(statement: str, value: Part, cues: CorrectionCues) -> Part | None:
+    """The one value of a statement in whose place another can stand; None where there is none, or are several."""
+    plain = aligned(statement)
+    parts: list[Part] = []
+    for found in cues.value.finditer(plain):
+        parts.append(_part(found, statement, cues))
+        if len(parts) > _MAX_SLOTS:
+            return None
+    alike = [part for part in parts if _is_alike(part, value)]
+    if len(alike) != 1:
+        return None
+    if value.kind == "number" and not value.unit:
+        # A bare number can be any of several.
+        numeric = [part for part in parts if part.kind in ("number", "clock", "date", "weekday_date")]
+        if len(numeric) != 1:
+            return None
+    elif value.kind in _DAYS and any(part.kind == "weekday_date" for part in parts):
+        return None
+    is_same = aligned(alike[0].core).strip(". ") == aligned(value.core).strip(". ")
+    return None if is_same or not same_preposition(alike[0].prep, value.prep) else alike[0]
+
+
+def with_value(statement: str, part: Part, value: Part, fragment: Fragment, cues: CorrectionCues) -> Corrected:
+    """The statement with a value in place of another, behind the preposition and the article that fit."""
+    same_kind = part.kind == value.kind
+    prep = value.prep or ("" if value.kind == "relative" else _as_written(statement, part, part.prep))
+    article = value.article if value.article or not same_kind else _as_written(statement, part, part.article)
+    if prep and not value.prep and article and cues.language == "german":
+        # `am 14.`, and then `der 15.`: the preposition has its article.
+        article = part.article
+    core = value.core
+    sign = _SIGN.match(part.core)
+    if sign is not None and not _SIGN.match(core):
+        core = f"{sign[0]}{core}"
+    space = "" if cues.unspaced else " "
+    words = space.join(word for word in (prep, article, core) if word)
+    start, end = part.span
+    text = f"{statement[:start]}{words}{statement[end:]}"
+    return Corrected(text[:1].upper() + text[1:], part.core, value.core, fragment.cue)
+
+
+def same_preposition(old: str, new: str) -> bool:
+    """Whether what is put in place may stand behind its own preposition where the other stood behind another."""
+    return not old or not new or old[:1] == new[:1]
+
+
+def _part(found: re.Match[str], text: str, cues: CorrectionCues) -> Part:
+    kind = next(kind for kind in VALUE_KINDS if found[kind] is not None)
+    start, end = found.span(kind)
+    prep, unit = found["prep"] or "", (found["unit"] or "") if kind == "number" else ""
+    if kind == "number" and prep and cues.at_clock.fullmatch(prep) and not unit:
+        kind = "clock"
+    return Part(kind, prep, found["article"] or "", text[start:end], unit, (found.start(), end))
+
+
+def _is_alike(part: Part, value: Part) -> bool:
+    if value.kind in _DAYS:
+        return part.kind in _DAYS
+    if value.kind != "number":
+        return part.kind == value.kind
+    if value.unit:
+        return part.kind == "number" and content_terms(part.unit) == content_terms(value.unit)
+    return part.kind in ("number", "clock")
+
+
+def _as_written(statement: str, part: Part, word: str) -> str:
+    """The words before a value as they stand in the statement."""
+    at = aligned(statement).find(word, part.span[0], part.span[1]) if word else -1
+    return statement[at : at + len(word)] if at >= 0 else word
