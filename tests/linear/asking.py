@@ -15,10 +15,12 @@ from reverie_server.heuristics.requests import (
     fact_requests,
     forget_requests,
     likely_requests,
+    not_to_be_kept,
     not_to_be_lost,
     request_kinds,
     request_model,
     requested_lines,
+    words_of_others,
 )
 from reverie_server.search.asked import features, heard, targets
 from reverie_server.sessions.model import Message
@@ -106,6 +108,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.requests.likely_requests.forgetting_asked": _forgetting,
     "reverie_server.heuristics.requests.likely_requests.remembering_asked": likely_requests.remembering_asked,
+    "reverie_server.heuristics.requests.likely_requests.names_forgetting": likely_requests.names_forgetting,
     "reverie_server.heuristics.requests.likely_requests.speaks_of_forgetting": likely_requests.speaks_of_forgetting,
     "reverie_server.heuristics.requests.likely_requests.parts_of": likely_requests.parts_of,
     "reverie_server.heuristics.requests.likely_requests.points_back": likely_requests.points_back,
@@ -120,7 +123,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.sentence_model.SentenceModel.by_meaning": lambda text: worth_model.model().by_meaning(
         "passing", text, _NOTHING, _E5
     ),
+    "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
+    "reverie_server.heuristics.requests.words_of_others.others_words": words_of_others.others_words,
+    "reverie_server.heuristics.requests.words_of_others.own_statements": words_of_others.own_statements,
     "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,
     "reverie_server.heuristics.requests.request_model.by_words": lambda text: request_model.by_words("forget", text),
     "reverie_server.heuristics.requests.request_model.is_worth_a_vector": lambda text: request_model.is_worth_a_vector(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
-from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests
+from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests, names_forgetting
 from reverie_server.heuristics.requests.request_kinds import odds, opening
+from reverie_server.heuristics.requests.words_of_others import own_statements
 from reverie_server.sessions.model import Message
-from reverie_server.text.statement_spans import statements
 
 # An answer of which less is to be said by its words is not held beside the message before it.
 _LEAST_OF_ANSWER = -2.5
@@ -50,7 +50,10 @@ def read_requests(message: str) -> tuple[list[ForgetRequest], list[str], list[Li
     found = forget_requests(message)
     if found or len(message) > MAX_CHARS:
         return found, [], []
-    sentences = statements(message)
-    likely = likely_requests("forget", sentences)
+    both = own_statements(message)
+    sentences = [sentence for sentence, _ in both]
+    # What somebody else says, or is to be translated, asks for nothing.
+    own = [number for number, each in enumerate(both) if each[0] == each[1] or names_forgetting(each[1])]
+    likely = [each for each in likely_requests("forget", sentences) if each.number in own]
     # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
     return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]

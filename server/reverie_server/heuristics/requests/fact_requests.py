@@ -22,6 +22,7 @@ from reverie_server.heuristics.requests.memory_requests import (
     remembered_after_that,
     remembered_from,
 )
+from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.text.questions import is_question
 
@@ -40,8 +41,6 @@ _UNSPACED = re.compile("[\u3041-\u30fa\u3400-\u4dbf\u4e00-\u9fff]")
 _NOT_CUT = re.compile(
     r"(?:to|me|when|how|what|who|why|where|if|(?:the |that )?(?:time|day|thing)s?|zu|wie|wann|wo|cuando|cómo)(?!\w)"
 )
-# "Vergiss es" asks for the contrary.
-_IDLE = re.compile(r"vergiss(?: das| es| dies)?(?: bitte)?\W*$")
 _CAN = re.compile(r"你?(?:能|可以)(?:帮我|替我)?(?:记住|记一下|记下)")
 # What leads to a request and says nothing itself.
 _LEADS_TO = re.compile(
@@ -106,6 +105,7 @@ class Request:
     is_of_value: bool = False
 
 
+_NOT_TO_KEEP = re.compile(r"not to (?:remember|memori[sz]e|note|record|save|store|keep|write)(?!\w)")
 # It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
 _SAID_BEFORE = re.compile(
     r"(?:(?:and|und|y|oh|so|please|bitte|por favor),? )?"
@@ -148,6 +148,16 @@ def points_back(sentence: str) -> bool:
 
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
+    request = _split(sentence)
+    # "Merk dir das bitte nicht", "remember not to keep that".
+    if request.kind in ("before", "next", "named"):
+        is_contrary = asks_not_to_keep(aligned(sentence))
+    else:
+        is_contrary = request.kind == "inside" and _NOT_TO_KEEP.match(aligned(sentence), request.start) is not None
+    return Request("none", 0, len(sentence)) if is_contrary else request
+
+
+def _split(sentence: str) -> Request:
     text = aligned(sentence)
     patterns = _patterns()
     start, end = _bounds(text)
@@ -155,7 +165,7 @@ def split_request(sentence: str) -> Request:
         start = leads.end()
     if end - start <= _MAX_ALONE_CHARS and (kind := _of_that_thing(text, start, end)) is not None:
         return Request("before", end, end, is_of_value=kind == "value")
-    if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end) and not _IDLE.match(text, start):
+    if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end):
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
     may_ask = any_sign().search(text) is not None

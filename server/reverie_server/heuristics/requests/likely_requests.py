@@ -145,6 +145,11 @@ def _may_ask(kind: Kind, part: str) -> bool:
     return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None
 
 
+def names_forgetting(sentence: str) -> bool:
+    """Whether a sentence has a word for keeping or deleting."""
+    return _NOT_TO_KEEP.search(aligned(sentence)) is not None
+
+
 def speaks_of_forgetting(sentence: str) -> bool:
     """Whether a sentence has a word for keeping or deleting, or for what was told."""
     plain = aligned(sentence)

@@ -34,7 +34,11 @@ ENGLISH = (
         rf"{_PLEASE}(?:{_KEEP}|(?:do not|don't) remember) (?:this|that|it|(?:this|that|the next) (?:one|part|bit|thing)|(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?)(?: down)?(?:,? please)? ?(?:[:,–—-]|but) ?.+",
         "own",
     ),
-    (rf"(?:.+?)[,;–—-]? ?(?:but|and|so)? ?(?:please )?{_KEEP} (?:this|that|it){_TAIL}", "own"),
+    # "I use an app but I never log it" asks nobody.
+    (
+        rf"(?:.+?)(?:[,;–—-] ?(?:(?:but|and|so) )?(?:please )?| (?:(?:but|and|so) )?please | and (?=[^,.]+ either$)|(?<! i)(?<! we)(?<!they)(?<! he)(?<! she)(?<! you)(?<! and)(?<! but)(?<! that)(?<! who) (?!never)){_KEEP} (?:this|that|it){_TAIL}",
+        "own",
+    ),
     (
         rf"{_PLEASE}{_FORGET} (?:everything|all|anything|whatever|what) (?:that )?(?:{_SAID} )?(?:to you )?"
         rf"(?:about|regarding|concerning|of) {_TOPIC}",

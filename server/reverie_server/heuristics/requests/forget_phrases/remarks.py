@@ -85,11 +85,11 @@ NOT_FOR_STORE = (
     r"(?<!\w)(?:that|this|it)(?:'s| is|'s really| really is)?(?: \w+)? not (?:really |exactly |something |anything |one |a thing )*for (?:your|the) (?:note|record|file|diary|log|memory)\w*"
     r"|(?<!\w)(?:that|this|it) (?:doesn't|does not|needn't|shouldn't|mustn't|doesn't need to|doesn't have to) (?:belong|go)(?: \w+)? (?:in|into) (?:your|the) (?:note|record|file|diary|log|memory)\w*"
     r"|(?<!\w)(?:das|dies|sowas|so was|so etwas) (?:gehört|muss|soll|sollte|braucht|darf)(?: \w+){0,3}? nicht (?:in|auf) (?:deine|dein|deinen|die|das) (?:unterlagen|notiz|akte|heft|liste|gedächtnis|aufzeichnung|speicher|buch)\w*"
-    r"|(?<!\w)(?:eso|esto|ello)(?:,? \w+){0,2},? no (?:es|va|vale|está)(?: \w+){0,4}? (?:para|a|en) (?:que \w+ (?:a|en) )?(?:tus?|la|los|las) (?:apunte|nota|libreta|cuaderno|memoria|registro|archivo)\w*"
+    r"|(?<!\w)(?:eso|esto|ello)(?:,? \w+){0,2},? no (?:es|va|vale)(?: \w+){0,4}? (?:para|a|en) (?:que \w+ (?:a|en) )?(?:tus?|la|los|las) (?:apunte|nota|libreta|cuaderno|memoria|registro|archivo)\w*"
     r"|[这那][^，。,.!！?？]{0,6}(?:不好|不要|别|不用|不能|不必|不该|不宜)(?:写|记|存|放|留)[进到在]?(?:你的?)?[^，。,.!！?？]{0,4}(?:本本|本子|笔记|记录|记忆|备忘|档案)"
 )
 # A whole message that is no more than the order.
 BARE = (
-    r"(?:bitte )?(?:wieder )?(?:löschen|lösch(?:e)?|vergessen|weg damit|raus damit)(?: bitte)?|(?:please )?(?:delete|erase|wipe|scrub)(?: please)?"
-    r"|(?:por favor,? )?(?:borrar|b[oó]rra(?:lo|la)|borrado|elimin(?:ar|ado)|elim[ií]nal[oa]|fuera(?: con)?(?: eso)?)(?:,? por favor)?|[请快]?(?:删掉|删除|删了|忘掉)[吧啊]?"
+    r"(?:bitte )?(?:wieder )?(?:löschen|lösch(?:e)?|weg damit|raus damit)(?: bitte)?|bitte (?:wieder )?vergessen|(?:wieder )?vergessen,? bitte|(?:please )?(?:delete|erase|wipe|scrub)(?: please)?"
+    r"|(?:por favor,? )?(?:borrar|b[oó]rra(?:lo|la)|eliminar|elim[ií]nal[oa]|fuera(?: con)?(?: eso)?)(?:,? por favor)?|[请快]?(?:删掉|删除|删了|忘掉)[吧啊]?"
 )

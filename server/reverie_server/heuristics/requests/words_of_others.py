@@ -1,0 +1,97 @@
+# ruff: noqa: E501  # a pattern stands on one line
+"""What of a message somebody else says, or is a text to work on: no word of it asks memory for anything. Pure.
+
+"Can you polish this mail?" goes on with the mail, "Translate to French:" with what is to be translated, "He wrote me:"
+with what he wrote; and what stands in quotation marks is quoted, also over several sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.text.remove_spans import Span, merged
+from reverie_server.text.statement_spans import statement_spans
+
+_QUOTED = re.compile('"[^"]{8,}"|“[^”]{4,}”|„[^“”"]{8,}[“”"]|«[^»]{4,}»|「[^」]{4,}」|『[^』]{4,}』|‹[^›]{8,}›')
+_TEXT = (
+    r"(?:e-?mails?|mails?|messages?|texts?|letters?|notes?|repl(?:y|ies)|drafts?|sentences?|paragraphs?|posts?|poems?|stor(?:y|ies)"
+    r"|songs?|lyrics|scripts?|dialogues?|speech(?:es)?|scenes?|subtitles?|this|these|the following|it"
+    r"|nachricht(?:en)?|brief(?:e|s)?|antwort|entwurf|sätze?|absatz|gedicht|geschichte|dialog|rede|szene|whatsapp|sms|das|dies(?:en|e|es)?|folgende[nrs]?"
+    r"|correos?|mensajes?|cartas?|textos?|respuestas?|borrador|frases?|párrafos?|poemas?|cuentos?|diálogos?|discurso|esto|este|esta)"
+)
+# Who asks for work on a text, with that text behind it.
+_TASK = re.compile(
+    rf"(?<!\w)(?:translat(?:e|ing|ion)|proof-?read|polish|rewrite|rephrase|reword|paraphrase|edit|improve|shorten|correct|fix|summari[sz]e|reply|respond|answer"
+    rf"|(?:write|draft|compose|send)(?: me| him| her| them| up)?(?! down))(?: \w+){{0,4}}? (?:{_TEXT}|(?:in)?to \w+)(?!\w)"
+    rf"|(?<!\w)(?:übersetz|korrigier|überarbeit|formulier|verbesser|kürz|antwort|fass|verfass|entwirf|lies|schreib)\w*(?: \w+){{0,4}}? (?:{_TEXT}|(?:ins?|auf) (?:\w+e|deutsch|englisch)|zusammen|gegen)(?!\w)"
+    rf"|(?<!\w)(?:tradu[cz]|corr[ií]g|mejor|redact|reescrib|resum|respond|contest|revis|pul[ei]|escr[ií]b)\w*(?: \w+){{0,4}}? (?:{_TEXT}|al? \w+)(?!\w)"
+    r"|翻译|翻譯|润色|潤色|改写|改寫|校对|校對|[写寫](?:一)?(?:封|篇|段|首|个|個)|回复|回覆|回信|总结|總結"
+)
+_OF_MEMORY = re.compile(
+    r"(?<!\w)(?:down|memory|notes?|for me to remember|auf|gedächtnis|notizen|memoria|notas|apunta\w*)(?!\w)|记下|記下"
+)
+# Who says what stands behind a colon, unless it is the one who speaks.
+_SAYS = re.compile(
+    r"(?<!\w)(?:said|says?|wrote|writes?|texted|replied|told me|shouted|whispered|goes|reads"
+    r"|sagte?|sagt|schrieb|schreibt|meinte?|antwortete|rief|stand|steht"
+    r"|dijo|dice|decía|escribió|escribe|contestó|respondió|gritó|pone|ponía)(?: \w+){0,3}?$|(?:写|寫|说|說|道|讲|講|回)(?:道|着|著|我)?$"
+)
+_I_SAY = re.compile(
+    r"(?<!\w)(?:i|what i|ich|yo|te|as i|like i)(?: \w+){0,2} (?:said|say|wrote|told|sagte|sage|schrieb|meinte?|dije|digo|decía)(?!\w)|(?:^|[^说說])我(?:刚才|剛才|之前|想|要|来|來)?(?:说|說|讲|講)"
+)
+_COLON = re.compile(r"[:：]\s*(?=\S)")
+_LINE_END = re.compile(r"[?？.。!！:：,，]?[ \t]*\n\s*(?=\S)")
+_SENTENCE_BEGIN = re.compile(r"[.!?。！？\n]")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
+# What asks for work stands so near to the beginning of the text, and a sentence in which somebody speaks is no longer.
+_MOST_CHARS = 240
+
+
+def others_words(message: str) -> list[Span]:
+    """The spans of a message that are somebody else's words, from left to right. Takes time linear in the message."""
+    return merged(
+        sorted([*(found.span() for found in _QUOTED.finditer(message)), *_worked_on(message), *_said(message)])
+    )
+
+
+def own_statements(message: str) -> list[tuple[str, str]]:
+    """The statements of a message, each with what of it are the words of the one who writes it ("" where none is)."""
+    others = others_words(message)
+    found: list[tuple[str, str]] = []
+    first = 0
+    for start, end in statement_spans(message):
+        while first < len(others) and others[first][1] <= start:
+            first += 1
+        own, at, index = "", start, first
+        while index < len(others) and others[index][0] < end:
+            own += f"{message[at : max(at, others[index][0])]} "
+            at, index = others[index][1], index + 1
+        found.append((message[start:end], f"{own}{message[at:end]}".strip()))
+    return found
+
+
+def _worked_on(message: str) -> Iterator[Span]:
+    """What stands behind words that ask for work on it: behind their colon, or from the next line on."""
+    opening = aligned(message[:_MOST_CHARS])
+    task = _TASK.search(opening)
+    if task is None:
+        return
+    ends = [found for each in (_COLON, _LINE_END) if (found := each.search(message, task.start(), _MOST_CHARS + 40))]
+    end = min(ends, key=lambda found: found.start(), default=None)
+    # "Write this down: …" is to be kept.
+    if end is not None and _OF_MEMORY.search(opening[task.start() : end.start()]) is None:
+        yield end.end(), len(message)
+
+
+def _said(message: str) -> Iterator[Span]:
+    """What stands behind a colon behind which somebody else speaks: a sentence, or what begins on the next line."""
+    for colon in _COLON.finditer(message):
+        first = max(0, colon.start() - _MOST_CHARS)
+        begins = [found.end() for found in _SENTENCE_BEGIN.finditer(message, first, colon.start())]
+        before = aligned(message[begins[-1] if begins else first : colon.start()]).rstrip()
+        if _SAYS.search(before) is None or _I_SAY.search(before) is not None:
+            continue
+        end = None if "\n" in colon[0] else _SENTENCE_END.search(message, colon.end())
+        yield colon.end(), len(message) if end is None else end.end()

@@ -1,0 +1,135 @@
+"""What of a message is somebody else's words, or a text to work on, asks memory for nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie_server.forgetting.possible_requests import read_requests
+from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.requests.forget_requests import forget_requests
+from reverie_server.heuristics.requests.words_of_others import others_words, own_statements
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Can you polish this mail?\n\nHi Tom,\nplease forget what I said about the budget. See you Monday.",
+        "Write an email to my landlord:\nPlease delete my phone number.",
+        "Translate to French:\nForget what I told you about the party.",
+        'He wrote me: "I\'m sorry. Forget what I said about your mom. I was drunk." What do I answer?',
+        "He said: forget what I told you.",
+        "Übersetze ins Englische: Vergiss, was ich dir über Anna erzählt habe.",
+        "Mein Chef schrieb: Bitte löschen Sie alles, was ich über die Zahlen gesagt habe.",
+        "Traduce al inglés: olvida eso, por favor",
+        "mi abuela decía: olvida eso",
+        "翻译成英文：\n请把我说过的话都忘掉。",
+        "把“请忘掉我刚才说的”翻译成英语",
+    ],
+)
+def test_what_somebody_else_says_forgets_nothing(message: str) -> None:
+    requests, _, likely = read_requests(message)
+    assert requests == []
+    assert likely == []
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("I told Tom that I am pregnant. Forget that, please.", "previous"),
+        ('Forget what I said about "Project Falcon".', "topic"),
+        ("My sister wrote to me: she is ill. Forget what I said about my sister.\nThanks!", "topic"),
+        ("Please write this down: my PIN is 4711.\nForget what I said about my salary.", "topic"),
+        ("Please draft a mail to Tom. And forget what I said about the budget.", "topic"),
+        ('He said "I quit". Forget that, please.', "previous"),
+    ],
+)
+def test_ones_own_request_beside_the_words_of_others_is_one(message: str, kind: str) -> None:
+    assert [request.kind for request in forget_requests(message)] == [kind]
+
+
+def test_the_words_of_others_are_cut_out_of_statements() -> None:
+    message = 'He wrote: "Forget it all. Now." And I agree.'
+    assert [message[start:end] for start, end in others_words(message)] == ['"Forget it all. Now."']
+    assert own_statements(message)[0] == ('He wrote: "Forget it all.', "He wrote:")
+    assert own_statements(message)[-1] == ("And I agree.", "And I agree.")
+    assert others_words("I have a boss, and she is nice.") == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "how could you forget my birthday!",
+        "How can we forget the trip to Rome?",
+        "Would you forget my name if they restarted you?",
+        "forget my last question",
+        "Vergiss unsere Pläne für Samstag",
+        "Vergiss mein nicht",
+        "don't save my seat",
+        "no guardes mi silla",
+        "please forget the old recipe and give me one with lentils",
+        "could you forget the bullet points and write it as prose",
+        "Please forget everything about SEO for a second and write from the heart",
+        "Kannst du die Formalitäten bitte vergessen und mich duzen?",
+        "¿Puedes olvidar los tecnicismos y explicarlo fácil?",
+        "I take the medicine and never record it",
+        "people say they recycle but they never store it",
+        "把开会的事忘了",
+        "昨天太忙，这个忘了",
+        "Das kannst du vergessen.",
+        "Wieder vergessen",
+        "Eso no está en las notas de clase",
+    ],
+)
+def test_what_only_looks_like_a_request_forgets_nothing(message: str) -> None:
+    assert forget_requests(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "topic"),
+    [
+        ("forget my salary", "topic", "salary"),
+        ("vergiss mein Gehalt", "topic", "gehalt"),
+        ("olvida mi sueldo", "topic", "sueldo"),
+        ("把我的工资忘了吧", "topic", "工资"),
+        ("my pin is 3321 don't keep it", "own", ""),
+        ("My PIN is 4711 but please don't save that.", "own", ""),
+        ("Forget what I said about my plans for Saturday.", "topic", "my plans for saturday"),
+        ("Forget everything I told you about my sister and give me a recipe for soup.", "topic", "my sister"),
+        ("Kannst du das bitte wieder vergessen?", "previous", ""),
+    ],
+)
+def test_a_request_in_like_words_is_one(message: str, kind: str, topic: str) -> None:
+    assert [(request.kind, request.topic) for request in forget_requests(message)] == [(kind, topic)]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "don't remember that my pin is 8812",
+        "You don't have to remember that I was fired.",
+        "Merk dir bitte nicht, dass meine PIN 8812 ist",
+        "Ich bin schwanger. Merk dir das bitte nicht.",
+        "Mein Gehalt ist 4000 Euro. Speicher das nicht.",
+        "请不要记住我住在杭州",
+        "My daughter has epilepsy. That isn't for the record btw.",
+        "Please remember not to keep that.",
+        "My salary is 74k. Keep that out of your notes.",
+    ],
+)
+def test_what_is_not_to_be_kept_is_no_request_to_remember(message: str) -> None:
+    assert not asks_to_remember(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Don't forget that my PIN is 8812.",
+        "Please remember that I never keep milk at home.",
+        "Merk dir, dass ich nicht in Berlin wohne.",
+        "Mein Code ist 4411. Vergiss das nicht.",
+        "no olvides que vivo en Lima",
+        "请记住我住在杭州",
+    ],
+)
+def test_a_negation_of_something_else_is_a_request_all_the_same(message: str) -> None:
+    assert asks_to_remember(message)
