@@ -34,6 +34,8 @@ ADA, BEN = "user:adalovelace", "user:benfranklin"
 # Of Ada alone, and of Ben alone; each in every text that they have.
 MARKS = {ADA: "zyxgantry", BEN: "qwvlantern"}
 AGENTS = ("wren", "crow")
+# What a report says.
+SAYING = ("id", "mode", "status", "reason", "seen", "promoted", "rejected", "diff", "path", "version_after", "method")
 # What is to be told of her afterwards: that she was, by whom, when.
 KEPT = {"audit"}
 
@@ -82,6 +84,18 @@ async def fill_shared(client: httpx.AsyncClient) -> None:
         said = {"messages": talk, "owner_key": owner}
         await client.post(f"/api/v1/agents/open/sessions/{mark}:9/messages", json=said)
         await client.post(f"/api/v1/agents/open/sessions/{mark}:9/complete", json={"owner_key": owner})
+
+
+async def age_reports(runtime: Runtime) -> None:
+    """Put each report that there is into the archive, with a diff that has its owner's mark."""
+    async with runtime.database.maintenance() as connection:
+        for owner, mark in MARKS.items():
+            await connection.execute(
+                b"UPDATE reports SET night = night - 60, started_at = started_at - interval '60 days',"
+                b" ended_at = ended_at - interval '60 days', diff = %s WHERE slice_id IN"
+                b" (SELECT slice_id FROM slices WHERE owner_key = %s)",
+                [f"+ The {mark}.", owner],
+            )
 
 
 def rows_with(conninfo: str, *words: str) -> dict[str, int]:
@@ -154,6 +168,8 @@ async def test_an_export_has_all_of_a_person_and_of_nobody_else(
 ) -> None:
     await fill(talking, client, scripted)
     await fill_shared(client)
+    await age_reports(talking)
+    await client.post("/api/v1/memory/wren/emergence", json={"owner_key": ADA})
     answer = await client.get(f"/api/v1/owners/{ADA}/export")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
@@ -168,6 +184,13 @@ async def test_an_export_has_all_of_a_person_and_of_nobody_else(
     assert len(json.loads(entries["wren/graph.json"])["entities"]) == 2
     assert json.loads(entries["wren/episodes.json"])
     assert "blue" in entries["open/sessions.json"]
+    reports = {agent: json.loads(entries[f"{agent}/reports.json"]) for agent in ("crow", "open", "wren")}
+    assert [len(of_agent) for of_agent in reports.values()] == [agent["reports"] for agent in manifest["agents"]]
+    shown = await client.get("/api/v1/memory/wren/dream/reports", params={"owner_key": ADA})
+    for report, as_shown in zip(reports["wren"], reversed(shown.json()["data"]["reports"]), strict=True):
+        assert [report[name] for name in SAYING] == [as_shown[name] for name in SAYING]
+    archived, newest = reports["wren"]
+    assert (archived["diff"], newest["diff"]) == (f"+ The {MARKS[ADA]}.", "")
     assert MARKS[BEN] not in str(entries)
     assert (await client.get("/api/v1/owners/user:nobody/export")).status_code == 404
 
@@ -187,10 +210,10 @@ async def test_an_export_goes_by_pieces(runtime: Runtime, serve_runtime: ServeRu
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.testzip() is None
         exported = json.loads(archive.read("wren/sessions.json"))
-        empty = [json.loads(archive.read(f"wren/{name}.json")) for name in ("episodes", "graph")]
+        empty = [json.loads(archive.read(f"wren/{name}.json")) for name in ("episodes", "graph", "reports")]
     assert {one["session_id"]: [each["content"] for each in one["messages"]] for one in exported} == said
     assert {one["metadata"]["a"] for one in exported} == {"}"}
-    assert empty == [[], {"entities": [], "relations": []}]
+    assert empty == [[], {"entities": [], "relations": []}, []]
 
 
 async def test_who_may(talking: Runtime, client: httpx.AsyncClient) -> None:

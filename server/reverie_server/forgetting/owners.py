@@ -119,7 +119,7 @@ class Owners:
 
     async def export(self, tenant_id: str, owner_key: str) -> Export:
         """An archive of an owner's data with every agent at one instant: files, conversations with their messages,
-        episodes, facts, turns, graph. NotFound where there is none.
+        episodes, facts, turns, graph, reports of the nights (of the archive, too). NotFound where there is none.
 
         It has a folder for each agent: `files/` has the files as they are, the rest is JSON.
         """
@@ -196,6 +196,8 @@ class Owners:
             await write(', "relations": ')
             await rows.listed("relations", write)
             await write("}")
+        async with archive.entry(f"{folder}/reports.json") as write:
+            await rows.listed("reports", write)
 
 
 class _Rows:

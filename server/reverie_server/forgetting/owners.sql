@@ -132,3 +132,10 @@ SELECT turn_id AS id, session_id, kind, at, asked, sections, tokens, memories, m
 FROM turns
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s
 ORDER BY at, turn_id;
+
+-- reports: what the nights of some slices saw, concluded and changed, the archive's, too
+SELECT report_id AS id, mode, topic, trigger, night, started_at, ended_at, status, reason, seen, promoted, rejected, diff, path,
+       version_before, version_after, method, prompt, prompt_version, model, fallback
+FROM reports
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+ORDER BY started_at, report_id;

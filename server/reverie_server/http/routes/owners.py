@@ -29,7 +29,7 @@ OwnerKey = Annotated[str, PathParameter(description="A person's owner key", exam
     responses={200: {"content": _ARCHIVE}},
 )
 async def export_owner(owner_key: OwnerKey, system: System, who: Who) -> Download:
-    """All that memory has of a person as a ZIP: files, conversations, episodes, facts, prompts, graph, by agent."""
+    """All memory has of a person as a ZIP: files, conversations, episodes, facts, prompts, graph, reports, by agent."""
     system.gate.of_person(who, owner_key, "export")
     export = await system.owners.export(who.tenant_id, owner_key)
     counted(export.count)
