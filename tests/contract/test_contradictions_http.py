@@ -107,3 +107,70 @@ async def test_what_is_said_later_decides_by_itself(talk: Talk, http: httpx.Asyn
     assert await contradictions(http) == []
     found = await states(talk)
     assert (found["Oslo"], found["Bergen"], found["Rome"]) == ("superseded", "superseded", "current")
+
+
+async def test_of_the_wordings_of_one_conflict_one_row_is_open(talk: Talk, http: httpx.AsyncClient) -> None:
+    await talk.put(FIRST, "- I like coriander.\n- I really like coriander!\n")
+    await talk.put(SECOND, "- I dislike coriander.\n- I dislike anchovies.\n")
+    await read_facts(talk)
+    [pair] = await contradictions(http)
+    await talk.put(FIRST, "- I like coriander.\n- I really like coriander!\n- I like anchovies.\n")
+    await read_facts(talk)
+    assert {each["description"] for each in await contradictions(http)} == {
+        pair["description"],
+        'user: "anchovies" vs "anchovies"',
+    }
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_what_is_ignored_is_not_asked_again_in_other_words(
+    talk: Talk, http: httpx.AsyncClient, is_edited: bool
+) -> None:
+    await talk.put(FIRST, "- I like coriander.\n")
+    await talk.put(SECOND, "- I dislike coriander.\n")
+    await read_facts(talk)
+    [pair] = await contradictions(http)
+    await decide(http, pair, "ignore")
+    before = "" if is_edited else "- I like coriander.\n"
+    await talk.put(FIRST, f"{before}- I really like coriander!\n")
+    await read_facts(talk)
+    assert await contradictions(http) == []
+    # The line that was decided on may be gone for long by then.
+    await talk.put(SECOND, "- I dislike coriander a lot.\n")
+    await read_facts(talk)
+    assert await contradictions(http) == []
+    assert [row["state"] for row in await rows(talk) if row["state"] != "current"] == []
+    await talk.put(FIRST, f"{before}- I really like coriander!\n- I like anchovies.\n")
+    await talk.put(SECOND, "- I dislike coriander a lot.\n- I dislike anchovies.\n")
+    await read_facts(talk)
+    assert [each["description"] for each in await contradictions(http)] == ['user: "anchovies" vs "anchovies"']
+
+
+async def test_what_lost_lost_in_all_its_wordings(talk: Talk, http: httpx.AsyncClient) -> None:
+    await talk.put(FIRST, "- I like coriander.\n- I really like coriander!\n- I like anchovies.\n")
+    await talk.put(SECOND, "- I dislike coriander.\n")
+    await read_facts(talk)
+    [pair] = await contradictions(http)
+    await decide(http, pair, "a" if pair["fact_a"]["predicate"] == "dislikes" else "b")
+    assert await content(http, FIRST) == "- I like anchovies.\n"
+    assert await content(http, SECOND) == "- I dislike coriander.\n"
+    assert {row["text"] for row in await rows(talk) if row["state"] == "current"} == {
+        "I like anchovies.",
+        "I dislike coriander.",
+    }
+    await talk.put(SECOND, "- I dislike coriander.\n- I really dislike coriander!\n")
+    await read_facts(talk)
+    assert await contradictions(http) == []
+
+
+@pytest.mark.parametrize("keep", ["a", "b", "ignore"])
+async def test_what_is_decided_of_what_was_said_is_not_asked_again_in_other_words(
+    talk: Talk, http: httpx.AsyncClient, keep: str
+) -> None:
+    await talk.say("I like coriander.", "I see.", "I dislike coriander.")
+    await read_facts(talk)
+    [pair] = await contradictions(http)
+    await decide(http, pair, keep)
+    await talk.say("I really like coriander!", "I see.", "I like anchovies.", "I see.", "I dislike anchovies.")
+    await read_facts(talk)
+    assert [each["description"] for each in await contradictions(http)] == ['user: "anchovies" vs "anchovies"']

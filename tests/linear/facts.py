@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import numpy as np
 from tests.growth import Reading
 
 from reverie_indexer.embed.built_in import E5
-from reverie_server.facts import answers, known_people, reading, settle, twins
+from reverie_server.facts import answers, conflicts, known_people, reading, settle, twins
 from reverie_server.facts import lines as fact_lines
 from reverie_server.facts import resolve as facts_resolve
 from reverie_server.facts.answers import AnswerBasis, StoredFact
@@ -127,7 +128,19 @@ def _known_facts(text: str) -> object:
         Known(n, "user", part[:9], part[9:], part, "profile", 0.8, True, False, True, None, (Said(AT, AT),))
         for n, part in enumerate(parts)
     ]
-    return facts_resolve.resolve(known, (), AT)
+    return facts_resolve.resolve(known, AT)
+
+
+def _conflicts(text: str) -> object:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    known = [
+        Known(n, "user", part[:9], part[9:], part, "profile", 0.8, True, False, True, None, (Said(AT, AT),))
+        for n, part in enumerate(parts)
+    ]
+    stated = [conflicts.Statement(n, "user", part[:9], part[9:], True) for n, part in enumerate(parts)]
+    pairs = list(pairwise(range(len(parts))))
+    decided = [conflicts.Decided(stated[a], stated[b], True, AT, AT, None) for a, b in pairs]
+    return conflicts.conflicts_of(known, pairs, decided), conflicts.wordings_of([0], stated)
 
 
 def _due(text: str) -> tuple[DueSession, DueDocument]:
@@ -440,6 +453,8 @@ TABLE: Mapping[str, Reading] = {
     ],
     "reverie_server.facts.reading.read_all": _read_all,
     "reverie_server.facts.resolve.resolve": _known_facts,
+    "reverie_server.facts.conflicts.conflicts_of": _conflicts,
+    "reverie_server.facts.conflicts.wordings_of": _conflicts,
     "reverie_server.facts.twins.with_twins": _twins,
 }
 _BY_LOCATE = "measured with locate"
@@ -494,6 +509,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.fact_ledger.Ledger.of_key": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.Ledger.with_terms": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.differ_in_scope": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.compared": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
     "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,
     "reverie_server.heuristics.changes.change_rules.close_place_of_work": _BY_RESOLVE,

@@ -143,7 +143,7 @@ def resolved(*said: tuple[str, int], on: datetime) -> tuple[dict[str, str], Reso
         )
         for number, fact in enumerate(facts, 1)
     ]
-    resolution = resolve(known, (), on)
+    resolution = resolve(known, on)
     return {fact.object: resolution.states[number].state for number, fact in enumerate(facts, 1)}, resolution
 
 

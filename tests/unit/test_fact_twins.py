@@ -40,7 +40,7 @@ def replacing(old: int) -> Known:
 
 
 def states(*facts: Known, pairs: tuple[tuple[int, int], ...] = ((OLD, OTHER),)) -> dict[int, str]:
-    found = with_twins(facts, resolve(facts, (), JUNE), pairs)
+    found = with_twins(facts, resolve(facts, JUNE), pairs)
     return {fact_id: state.state for fact_id, state in found.states.items()}
 
 
@@ -62,7 +62,7 @@ def states(*facts: Known, pairs: tuple[tuple[int, int], ...] = ((OLD, OTHER),)) 
 def test_a_twin_goes_with_what_has_ended(old: Known, other: Known) -> None:
     facts = (old, other, replacing(OLD))
     assert states(*facts) == {OLD: "superseded", OTHER: "superseded", NEW: "current"}
-    closed = with_twins(facts, resolve(facts, (), JUNE), [(OLD, OTHER)]).states[OTHER]
+    closed = with_twins(facts, resolve(facts, JUNE), [(OLD, OTHER)]).states[OTHER]
     assert (closed.superseded_by, closed.closed_by, closed.valid_to) == (NEW, "model", JUNE)
 
 

@@ -15,6 +15,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import Conflict, DuplicateDetected, ValidationFailed
 from reverie_indexer.index import store as documents
 from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
@@ -22,6 +23,7 @@ from reverie_indexer.text.passages import Rules
 from reverie_server.access.gate import Grant
 from reverie_server.access.principal import check_place, place_for
 from reverie_server.facts import store
+from reverie_server.facts.conflicts import Statement, wordings_of
 from reverie_server.facts.echoes import add_echoes
 from reverie_server.facts.lines import (
     check_statement,
@@ -34,7 +36,7 @@ from reverie_server.facts.lines import (
 )
 from reverie_server.facts.model import Contradiction, Fact, Kept, LineSource, Reading
 from reverie_server.facts.reading import ReadFacts, keys_of
-from reverie_server.facts.settle import Indexing, settle
+from reverie_server.facts.settle import MAX_FACTS, Indexing, settle
 from reverie_server.facts.store import FactSlice
 from reverie_server.facts.votes import SQL as VOTES
 from reverie_server.heuristics.fact_sentences import sentence_key
@@ -128,7 +130,7 @@ class FactChanges:
             return
         first, second = contradiction.fact_a, contradiction.fact_b
         losers = {"a": [second], "b": [first], "merge": [first, second]}[keep]
-        ids = [loser.fact_id for loser in losers]
+        ids = await self._wordings(place, first.slice_id, [loser.fact_id for loser in losers])
         lines = await self._lines(place, first.slice_id, ids)
         rewriting = _Rewriting(removed=lines, decision={**decision, "state": "resolved"})
         if keep == "merge":
@@ -213,6 +215,16 @@ class FactChanges:
             for row in rows
             if row["path"] is not None and not row["path"].startswith("_system/")
         ]
+
+    async def _wordings(self, place: Place, slice_id: int, fact_ids: Sequence[int]) -> list[int]:
+        """Some facts, and those that hold and state the same in other words."""
+        params = {"tenant_id": place.tenant_id, "slice_id": slice_id, "fact_ids": list(fact_ids), "limit": MAX_FACTS}
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            await own_slices(connection, place)
+            rows = await (await connection.execute(SQL["alike"], params)).fetchall()
+        facts = [Statement(**row) for row in rows]
+        chars = sum(len(fact.subject) + len(fact.predicate) + len(fact.object) for fact in facts)
+        return await isolated(wordings_of, fact_ids, facts, chars=chars)
 
     async def _keys(self, connection: Connection, params: Mapping[str, Any]) -> frozenset[bytes]:
         rows = await (await connection.execute(SQL["keys"], params)).fetchall()

@@ -5,6 +5,11 @@ LEFT JOIN documents d ON d.tenant_id = s.tenant_id AND d.document_id = s.documen
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.fact_id = ANY(%(fact_ids)s::bigint[])
 ORDER BY s.said_at, s.source_id;
 
+-- alike: what some facts state, and the facts of a slice that hold, the newest
+SELECT fact_id, subject, predicate, object, is_functional FROM facts
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND (state = 'current' OR fact_id = ANY(%(fact_ids)s::bigint[]))
+ORDER BY fact_id = ANY(%(fact_ids)s::bigint[]) DESC, said_at DESC, fact_id DESC LIMIT %(limit)s;
+
 -- keys: by which sentences a fact is recognised
 SELECT sentence_sha256 FROM fact_sentences
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND fact_id = %(fact_id)s ORDER BY sentence_sha256;

@@ -6,7 +6,7 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -84,8 +84,8 @@ class Resolution:
     contradictions: frozenset[Pair] = frozenset()
 
 
-def resolve(known: Sequence[Known], decided_pairs: Collection[Pair], now: datetime) -> Resolution:
-    """What holds of facts at `now`. A pair that a person decided on is no contradiction any more."""
+def resolve(known: Sequence[Known], now: datetime) -> Resolution:
+    """What holds of facts at `now`."""
     fallen_through = _fallen_through(known)
     timed = [
         replace(each, is_closed=True) if fact.fact_id in fallen_through else each
@@ -97,7 +97,7 @@ def resolve(known: Sequence[Known], decided_pairs: Collection[Pair], now: dateti
     by_model = _closed_by_model(known)
     states = {fact.fact_id: _state(fact, closures.get(fact.fact_id), by_model, now) for fact in known}
     holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
-    pairs = {(each.a, each.b) for each in by_words.contradictions} - set(decided_pairs)
+    pairs = {(each.a, each.b) for each in by_words.contradictions}
     return Resolution(states, frozenset(pair for pair in pairs if holds.issuperset(pair)))
 
 

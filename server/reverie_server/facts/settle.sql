@@ -71,10 +71,26 @@ WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s AND c.state = 'o
   AND NOT EXISTS (SELECT FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[]) AS p(first_id, second_id)
                   WHERE p.first_id = c.first_id AND p.second_id = c.second_id);
 
--- ignored: pairs of which a person said that both stand
-SELECT first_id, second_id FROM contradictions
-WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND state IN ('ignored', 'resolved')
-ORDER BY contradiction_id;
+-- decided: the pairs that a person decided on, with what their facts state
+SELECT jsonb_build_object('fact_id', a.fact_id, 'subject', a.subject, 'predicate', a.predicate, 'object', a.object,
+                          'is_functional', a.is_functional) AS first,
+       jsonb_build_object('fact_id', b.fact_id, 'subject', b.subject, 'predicate', b.predicate, 'object', b.object,
+                          'is_functional', b.is_functional) AS second,
+       c.state = 'ignored' AS is_ignored, c.found_at, c.resolved_at, c.resolved_by
+FROM contradictions c
+JOIN facts a ON a.tenant_id = c.tenant_id AND a.fact_id = c.first_id
+JOIN facts b ON b.tenant_id = c.tenant_id AND b.fact_id = c.second_id
+WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s AND c.state IN ('ignored', 'resolved')
+ORDER BY c.contradiction_id;
+
+-- inherit_ignored: pairs, in arrays, for which a decision about other wordings holds that are gone
+INSERT INTO contradictions (tenant_id, slice_id, first_id, second_id, state, kept, found_at, resolved_at, resolved_by)
+SELECT %(tenant_id)s, %(slice_id)s, p.first_id, p.second_id, 'ignored', 'ignore', p.found_at, p.resolved_at, p.resolved_by
+FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[], %(found_at)s::timestamptz[], %(resolved_at)s::timestamptz[],
+            %(resolved_by)s::text[]) AS p(first_id, second_id, found_at, resolved_at, resolved_by)
+ON CONFLICT (tenant_id, first_id, second_id) DO UPDATE
+SET state = 'ignored', kept = 'ignore', resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by
+WHERE contradictions.state IN ('open', 'closed');
 
 -- set_chunks: the passages of facts, as (fact, passage) in two arrays
 UPDATE facts f SET chunk_id = p.chunk_id

@@ -25,6 +25,8 @@ _NAMING_NOTHING = content_terms(
     "one ones hattest hast hatte alte alten alter vorige vorigen frühere früheren anterior anteriores antiguo antigua"
     " viejo vieja 原来 之前 以前 原先"
 )
+# Subject and predicate of a fact, and the terms of its object, as they are compared.
+Compared = tuple[str, str, frozenset[str]]
 # A look-up by terms looks at this many facts of each term at most, the newest.
 _MAX_POSTINGS = 200
 # Facts of one subject and predicate that are compared with a new one, the newest.
@@ -123,20 +125,32 @@ class Ledger:
 def with_words(fact: TimedFact) -> ReadFact:
     """A fact with its words, as it is compared."""
     change = fact.change
-    # `My alarm code is …` and `The alarm code is …` are about one thing.
-    is_value = fact.predicate == "is" and fact.is_functional
-    is_timed = fact.predicate == "when"
-    subject = _thing_key(fact.subject, is_timed=is_timed) if is_value or is_timed else ""
+    subject, predicate, object_terms = compared(
+        fact.subject, fact.predicate, fact.object, is_functional=fact.is_functional
+    )
     return ReadFact(
         fact,
-        SELF if is_value else subject or key_of(fact.subject),
-        subject if is_value else _thing_key(fact.predicate, is_timed=False),
-        content_terms(f"{fact.subject} {fact.text} {fact.object}") | _terms_of(fact.object),
+        subject,
+        predicate,
+        content_terms(f"{fact.subject} {fact.text} {fact.object}") | object_terms,
         content_terms(fact.subject),
-        _terms_of(fact.object),
+        object_terms,
         _terms_of(change.old_object) - _NAMING_NOTHING if change and change.old_object else frozenset(),
         # Where a thing is excludes where else it could be: "at home" limits no place, it is one.
         frozenset() if fact.predicate == "located" else scopes_of(fact.text),
+    )
+
+
+def compared(subject: str, predicate: str, object_: str, *, is_functional: bool) -> Compared:
+    """What a fact states, whatever its words: two facts with the same are wordings of one statement."""
+    # `My alarm code is …` and `The alarm code is …` are about one thing.
+    is_value = predicate == "is" and is_functional
+    is_timed = predicate == "when"
+    thing = _thing_key(subject, is_timed=is_timed) if is_value or is_timed else ""
+    return (
+        SELF if is_value else thing or key_of(subject),
+        thing if is_value else _thing_key(predicate, is_timed=False),
+        _terms_of(object_),
     )
 
 
