@@ -262,3 +262,13 @@ async def test_an_entry_that_left_the_memory_vanishes_from_the_card(controls: Co
     await entry_of(controls)
     await controls.ada.memory("# Long-term Memory\n\n## Notes\n\n- I never work on Fridays.\n")
     assert await controls.data("dream/morning-card") is None
+
+
+async def test_an_edit_leaves_what_else_stands_in_that_block(controls: Controls) -> None:
+    entry = await entry_of(controls)
+    memory = f"# Long-term Memory\n\n## Notes\n\nThe alarm code is 7731. {TEA}\nThe tea is in the tin.\n"
+    await controls.ada.memory(memory)
+    response = await controls.post(path_of(entry, "edit"), owner_key=ADA, content="Prefers green tea")
+    assert response.status_code == 200
+    assert await controls.ada.text("MEMORY.md") == memory.replace(TEA, "Prefers green tea.")
+    assert [one["text"] for one in await controls.data("dream/morning-card")] == ["Prefers green tea"]

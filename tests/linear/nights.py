@@ -224,6 +224,9 @@ TABLE: Mapping[str, Reading] = {
         f"{text} Ada", "english"
     ),
     "reverie_server.nights.card_lines.with_line": lambda text: card_lines.with_line(text, "Ada", "Bo", "english"),
+    "reverie_server.nights.card_lines.with_line:beside": lambda text: card_lines.with_line(
+        f"- Ada drinks oat milk.\n  {text}", "Ada drinks oat milk", "Ada drinks tea", "english"
+    ),
     "reverie_server.nights.card_lines.present_entries": lambda text: card_lines.present_entries(text, ["Ada", text]),
     "reverie_server.nights.emergence.topic.Topic.covers": lambda text: [
         topic.Topic(text, _statements(text), "english").covers(each) for each in _said(text)

@@ -18,7 +18,7 @@ from reverie_indexer.model import Place
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.nights.card_lines import MemoryLines, with_line
-from reverie_server.provenance.line_identity import line_sha256
+from reverie_server.provenance.line_identity import added_lines, line_sha256
 
 SQL = Queries(__file__)
 
@@ -83,18 +83,21 @@ class CardEntries:
         if current is None:
             raise NotFound("there is no such entry")
         path = current[0].path
+        own: list[str] = []
 
         def edit(text: str | None) -> str:
             changed = with_line(text, found.text, content, language) if text is not None else None
-            if changed is None:
-                raise Conflict("the entry has left the memory meanwhile")
+            if text is None or changed is None:
+                raise Conflict("the entry has left the memory meanwhile, or only longer statements say it")
+            # The line may say more than the entry, and then it is the person's with that.
+            own[:] = [content, *added_lines(text, changed)]
             return changed
 
         async def within(connection: Connection, slice_: Slice) -> None:
             changed = {"text": " ".join(content.split()), "edited_at": self._now().isoformat()}
             await _change(connection, place, [slice_.slice_id], report_id, key, changed)
             params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, "path": path}
-            await connection.execute(SQL["own_line"], {**params, "line_sha256": line_sha256(content)})
+            await connection.execute(SQL["own_lines"], {**params, "lines_sha256": [line_sha256(line) for line in own]})
 
         await self._long_term.edit(place, path, edit, within, by=by, reason="edit of a card's entry")
         return PromotedEntry(key, " ".join(content.split()), found.source)

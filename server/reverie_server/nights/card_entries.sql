@@ -13,10 +13,10 @@ FOR UPDATE;
 UPDATE reports SET promoted = %(promoted)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND report_id = %(report_id)s;
 
--- own_line: a line that a person wrote is the person's, whoever had written the same before
+-- own_lines: lines that a person wrote are the person's, whoever had written the same before
 DELETE FROM derivations v USING documents d
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s
-  AND v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.line_sha256 = %(line_sha256)s;
+  AND v.tenant_id = d.tenant_id AND v.document_id = d.document_id AND v.line_sha256 = ANY(%(lines_sha256)s::bytea[]);
 
 -- confirm_facts: somebody says that the facts which some sentences state are so
 UPDATE facts f SET last_confirmed_at = %(at)s, confirmed_by = %(by)s
