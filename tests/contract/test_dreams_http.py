@@ -218,6 +218,32 @@ async def entry_of(controls: Controls) -> dict[str, Any]:
     return dict(entry)
 
 
+async def test_the_card_of_an_older_night_comes_after_the_newest_is_seen(controls: Controls) -> None:
+    ada = controls.ada
+    lives, works = "I live in Kiel, near the harbour.", "I work as a vet in Leeds."
+    for line in (TEA, lives, works):
+        await ada.ready(line)
+        assert (await ada.emerge()).status == "completed"
+        ada.later(days=1)
+    shown = []
+    while card := await controls.data("dream/morning-card"):
+        shown.append([entry["text"] for entry in card])
+        assert (await controls.post("dream/morning-card/seen", owner_key=ADA)).json()["data"] == {"seen": 1}
+    assert shown == [[works], [lives], [TEA]]
+
+
+async def test_a_night_of_which_nothing_is_left_hides_no_older_one(controls: Controls) -> None:
+    ada = controls.ada
+    for line in (TEA, "I work as a vet in Leeds."):
+        await ada.ready(line)
+        assert (await ada.emerge()).status == "completed"
+        ada.later(days=1)
+    await ada.memory(f"# Long-term Memory\n\n## Notes\n\n- {TEA}\n")
+    assert [entry["text"] for entry in await controls.data("dream/morning-card")] == [TEA]
+    await controls.post("dream/morning-card/seen", owner_key=ADA)
+    assert await controls.data("dream/morning-card") is None
+
+
 def path_of(entry: dict[str, Any], action: str) -> str:
     return f"dream/reports/{entry['key'].partition(':')[0]}/entries/{entry['key']}/{action}"
 

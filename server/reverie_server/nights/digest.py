@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
@@ -23,6 +23,8 @@ from reverie_server.search.superseded import superseded_sentences
 from reverie_server.search.superseded_text import current_text
 
 SQL = Queries(__file__)
+# Older reports go into the archive after a month.
+_NIGHTS = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +44,21 @@ class MorningCards:
         self._now = now
 
     async def card(self, place: Place, viewer: str | None) -> list[CardEntry] | None:
-        """The newest conclusions that are still in the memory, if the viewer has not seen them; else None."""
+        """The newest conclusions that the viewer has not seen, of which some are still in the memory; else None."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            row = await self._unseen(connection, place, viewer)
-            return await _entries(connection, place, row) if row else None
+            shown = await _shown(connection, place, await self._unseen(connection, place, viewer))
+        return shown[1] if shown else None
 
     async def see(self, place: Place, viewer: str | None) -> int:
-        """Mark the card as seen; how many entries it had, 0 where there was none."""
+        """Mark the card as seen; how many entries its report has, 0 where there was none.
+
+        The next one is that of an older report which the viewer has not seen.
+        """
         async with self._database.tenant(place.tenant_id) as connection:
-            row = await self._unseen(connection, place, viewer)
-            if row is None:
+            shown = await _shown(connection, place, await self._unseen(connection, place, viewer))
+            if shown is None:
                 return 0
+            row = shown[0]
             params = {
                 "tenant_id": place.tenant_id,
                 "report_id": row["report_id"],
@@ -74,8 +80,8 @@ class MorningCards:
         now = self._now()
         since = datetime.combine(now.astimezone(zone).date(), time(), zone)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            row = await self._unseen(connection, place, viewer)
-            if row is None:
+            rows = await self._unseen(connection, place, viewer)
+            if not rows:
                 return None
             params: dict[str, Any] = {
                 "tenant_id": place.tenant_id,
@@ -86,23 +92,35 @@ class MorningCards:
             }
             first = await (await connection.execute(SQL["first_session"], params)).fetchone()
             is_first = first is None or first["session_id"] == session_id
-            return await _entries(connection, place, row) if is_first else None
+            shown = await _shown(connection, place, rows) if is_first else None
+        return shown[1] if shown else None
 
-    async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> DictRow | None:
+    async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> Sequence[DictRow]:
         opening = opening_slices(place.tenant_id, place.agent_id, place.owner_key)
-        rows = (await in_one_message(connection, [*opening, unseen_statement(place, viewer)]))[-1]
-        return rows[0] if rows else None
+        return (await in_one_message(connection, [*opening, unseen_statement(place, viewer, limit=_NIGHTS)]))[-1]
 
 
-def unseen_statement(place: Place, viewer: str | None) -> Statement:
-    """The statement that gives the newest report of an open slice, if the viewer has not seen it."""
+def unseen_statement(place: Place, viewer: str | None, *, limit: int = 1) -> Statement:
+    """The statement that gives the reports of an open slice that the viewer has not seen, the newest first."""
     params = {
         "tenant_id": place.tenant_id,
         "agent_id": place.agent_id,
         "owner_key": place.owner_key,
         "viewer": viewer or "",
+        "limit": limit,
     }
     return Statement(SQL["card"], params)
+
+
+async def _shown(
+    connection: Connection, place: Place, rows: Sequence[DictRow]
+) -> tuple[DictRow, list[CardEntry]] | None:
+    """The first report of which something is still in the memory and holds, with that; None where there is none."""
+    for row in rows:
+        entries = await _entries(connection, place, row)
+        if entries is not None:
+            return row, entries
+    return None
 
 
 async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:

@@ -1,17 +1,16 @@
--- card: the newest report of an owner's memory with an agent (null: the team's) that put something into the long-term
--- memory, unless the viewer has seen it
+-- card: the reports of an owner's memory with an agent (null: the team's) that put something into the long-term memory
+-- and that the viewer has not seen, the newest first
 SELECT r.report_id, r.slice_id, r.promoted
-FROM (SELECT report_id, slice_id, promoted FROM reports
-      WHERE tenant_id = %(tenant_id)s AND mode <> 'dreaming' AND slice_id = ANY(ARRAY(
-                SELECT slice_id FROM slices
-                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND NOT past
-                  AND (owner_key = %(owner_key)s OR (%(owner_key)s::text IS NULL AND owner_key IS NULL))))
-        AND status = 'success' AND promoted <> '[]'
-      ORDER BY started_at DESC, report_id DESC
-      LIMIT 1) AS r
-WHERE NOT EXISTS (SELECT FROM report_views v
+FROM reports r
+WHERE r.tenant_id = %(tenant_id)s AND r.mode <> 'dreaming' AND r.slice_id = ANY(ARRAY(
+          SELECT slice_id FROM slices
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND NOT past
+            AND (owner_key = %(owner_key)s OR (%(owner_key)s::text IS NULL AND owner_key IS NULL))))
+  AND r.status = 'success' AND r.promoted <> '[]'
+  AND NOT EXISTS (SELECT FROM report_views v
                   WHERE v.tenant_id = %(tenant_id)s AND v.report_id = r.report_id AND v.viewer = %(viewer)s)
-ORDER BY r.report_id;
+ORDER BY r.started_at DESC, r.report_id DESC
+LIMIT %(limit)s;
 
 -- see: record that a viewer has seen a report
 INSERT INTO report_views (tenant_id, report_id, viewer, slice_id, at)
