@@ -298,3 +298,16 @@ async def test_an_edit_leaves_what_else_stands_in_that_block(controls: Controls)
     assert response.status_code == 200
     assert await controls.ada.text("MEMORY.md") == memory.replace(TEA, "Prefers green tea.")
     assert [one["text"] for one in await controls.data("dream/morning-card")] == ["Prefers green tea"]
+
+
+async def test_an_entry_that_was_reworded_by_hand_is_forgotten_as_it_stands(controls: Controls) -> None:
+    entry = await entry_of(controls)
+    code = "The alarm code is 7731."
+    reworded = "In the morning, Ada prefers tea to coffee in bed."
+    await controls.ada.memory(f"# Long-term Memory\n\n## Notes\n\n- {code}\n- {reworded} {code}\n")
+    assert len(await controls.data("dream/morning-card")) == 1, "it only restates the entry"
+    response = await controls.post(path_of(entry, "forget"), owner_key=ADA)
+    assert response.json()["data"]["removed"] > 0
+    assert await controls.ada.text("MEMORY.md") == f"# Long-term Memory\n\n## Notes\n\n- {code}\n- {code}\n"
+    assert TEA not in str(await controls.data("dream/reports"))
+    assert TEA not in (await controls.ada.text("memory/2026-04-01.md") or "")

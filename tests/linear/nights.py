@@ -223,6 +223,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.card_lines.MemoryLines.find": lambda text: card_lines.MemoryLines.of(text, "english").find(
         f"{text} Ada", "english"
     ),
+    "reverie_server.nights.card_lines.MemoryLines.saying": lambda text: card_lines.MemoryLines.of(
+        f"- Ada drinks oat milk.\n  {text}", "english"
+    ).saying("Ada drinks oat milk", "english"),
     "reverie_server.nights.card_lines.with_line": lambda text: card_lines.with_line(text, "Ada", "Bo", "english"),
     "reverie_server.nights.card_lines.with_line:beside": lambda text: card_lines.with_line(
         f"- Ada drinks oat milk.\n  {text}", "Ada drinks oat milk", "Ada drinks tea", "english"

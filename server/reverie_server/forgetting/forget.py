@@ -115,8 +115,8 @@ class Forgetting:
             selected.add(text, "0", as_sentence=True)
         return await self._remove(grant, place, selected, "said")
 
-    async def forget_again(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
-        """Forget texts that were found in a backup, as they stand there. Raises Conflict as `forget` does."""
+    async def forget_texts(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
+        """Forget texts that were found somewhere, as they stand there. Raises Conflict as `forget` does."""
         await self._tombstones.load_secret()
         selected = Statements()
         for text in texts:

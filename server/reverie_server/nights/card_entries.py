@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,8 +18,10 @@ from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import LongTermMemory
+from reverie_server.long_term.memory_text import contains
 from reverie_server.nights.card_lines import MemoryLines, with_line
 from reverie_server.provenance.line_identity import added_lines, line_sha256
+from reverie_server.text.markdown_blocks import folded
 
 SQL = Queries(__file__)
 
@@ -48,6 +51,22 @@ class CardEntries:
 
     async def entry(self, place: Place, report_id: str, key: str, language: str) -> PromotedEntry:
         """An entry of a report; NotFound where there is none, or where it has left the memory."""
+        return (await self._found(place, report_id, key, language))[0]
+
+    async def to_forget(self, place: Place, report_id: str, key: str, language: str) -> list[str]:
+        """The texts to forget with an entry: its own, and what now says it in the memory in other words.
+
+        Raises NotFound as `entry`, and Conflict where only longer statements say it.
+        """
+        found, memory = await self._found(place, report_id, key, language)
+        standing = await asyncio.to_thread(memory.saying, found.text, language)
+        if not standing:
+            raise Conflict("only longer statements of the memory say the entry: change the file")
+        # Forgetting finds the entry's own words by itself, and then leaves what stands beside them.
+        own = folded([found.text])
+        return [found.text, *(text for text in standing if not contains(folded([text]), own))]
+
+    async def _found(self, place: Place, report_id: str, key: str, language: str) -> tuple[PromotedEntry, MemoryLines]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             promoted = await _promoted(connection, place, await own_slices(connection, place), report_id)
         found = next((each for each in promoted if each.get("key") == key), None)
@@ -57,7 +76,7 @@ class CardEntries:
         memory = await isolated(MemoryLines.of, current[1], language, chars=len(current[1]))
         if memory.find(found["text"], language) is None:
             raise NotFound("the entry has left the memory")
-        return PromotedEntry(key, found["text"], found["source"])
+        return PromotedEntry(key, found["text"], found["source"]), memory
 
     async def confirm(self, place: Place, report_id: str, key: str, language: str, *, by: str) -> PromotedEntry:
         """Confirm an entry and the facts that it states: they and the report say when. Raises NotFound."""

@@ -41,6 +41,16 @@ class MemoryLines:
         identical = next((block for block, each in known if each.essence == sought.essence), None)
         return identical or next((block for block, each in known if restates(each, sought)), None)
 
+    def saying(self, entry: str, language: str) -> list[str]:
+        """What says an entry, as it stands; of every block that has its words or restates it."""
+        sought = statement(entry, language)
+        texts: list[str] = []
+        for block, known in zip(self.blocks, self.statements, strict=True):
+            if known.essence == sought.essence or restates(known, sought):
+                inside = "".join(self.lines[block.start : block.end])
+                texts += [inside[slice(*span)] for span in _saying(inside, entry, language)]
+        return list(dict.fromkeys(texts))
+
 
 def with_line(text: str, entry: str, content: str, language: str) -> str | None:
     """The memory with what says an entry replaced by new content; None where the entry has left the memory.

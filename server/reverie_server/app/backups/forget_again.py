@@ -117,7 +117,7 @@ class _Again:
         async for content in self._texts(memory):
             texts |= dict.fromkeys(await asyncio.to_thread(sought.found_in, content))
         if texts:
-            await self._runtime.forgetting.forget_again(await self._grant(memory.place), memory.place, list(texts))
+            await self._runtime.forgetting.forget_texts(await self._grant(memory.place), memory.place, list(texts))
         tenant_id = memory.place.tenant_id
         async with self._runtime.database.tenant(tenant_id) as connection:
             slice_ = await lock_slice(connection, memory.place)

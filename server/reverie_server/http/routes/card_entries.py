@@ -8,7 +8,6 @@ from fastapi import APIRouter, Body, Depends
 from fastapi import Path as PathParameter
 
 from reverie_server.access.audit import counted
-from reverie_server.forgetting.selection import Target
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.routes.control import may_fail
 from reverie_server.http.schemas.common import response_from
@@ -74,12 +73,13 @@ async def forget_entry(
     who: Who,
     body: Annotated[ControlBody | None, Body()] = None,
 ) -> ForgottenEntryAnswer:
-    """Take the entry's text out of every store, as `memory/forget` does with a text."""
+    """Take the entry's text, and what says it in MEMORY.md, out of every store, as `memory/forget` does with a text."""
     owner_key = body.resolved_owner() if body else None
     await system.gate.read(who, a, owner_key)
     grant, place = await system.gate.write(who, a, owner_key, None, action="forget")
-    found = await system.consolidation.card_entries.entry(place, report_id, key, grant.settings.language)
-    receipt = await system.forgetting.forget(grant, place, Target(text=found.text), dry_run=False)
+    entries, language = system.consolidation.card_entries, grant.settings.language
+    texts = await entries.to_forget(place, report_id, key, language)
+    receipt = await system.forgetting.forget_texts(grant, place, texts)
     counted(len(receipt.items))
     removed = sum(tier.files for tier in receipt.removed.values())
     return ForgottenEntryAnswer(data=ForgottenEntryData(key=key, removed=removed))
