@@ -201,7 +201,7 @@ async def is_likely(runtime: Runtime, sentence: str) -> bool:
     async with runtime.database.tenant("default") as connection:
         slices = await visible_slices(connection, "default", "wren", ADA)
         ids = [slice_.slice_id for slice_ in slices]
-        return (await superseded_sentences(connection, "default", ids, [key]))[key].is_likely
+        return (await superseded_sentences(connection, "default", ids, [key], now=datetime.now(UTC)))[key].is_likely
 
 
 @pytest.mark.parametrize(

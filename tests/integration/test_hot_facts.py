@@ -118,6 +118,28 @@ async def test_passages_are_compared_once_with_the_query_that_was_asked_last(bot
     assert (now[0], len(now[1])) == (first[0], len(first[1]) + 1)
 
 
+@pytest.mark.parametrize("limit", [1, 20])
+async def test_what_ends_on_a_day_is_over_on_that_day_at_the_same_revision(both: Both, talk: Talk, limit: int) -> None:
+    begins = datetime.now(UTC).replace(microsecond=0) + timedelta(days=40)
+    said = (("I work at Klotz.", timedelta(60)), (f"From {begins:%-d %B %Y} I work at Nordlys.", timedelta(2)))
+    for text, ago in said:
+        await talk.add([NewMessage("user", text, at=datetime.now(UTC) - ago)])
+    await read_facts(talk)
+    request = ask("Do I work at Klotz?", max_results=limit)
+    await both.warm(request)
+    first = remembered(both)
+    begins = datetime.combine(begins.date(), datetime.min.time(), UTC)
+    seen = []
+    for at in (begins - timedelta(minutes=1), begins, begins - timedelta(minutes=1)):
+        both.at = at
+        for query in ("Do I work at Klotz?", "Where did I work before Nordlys?", "Nordlys"):
+            await both.compare(ask(query, max_results=limit))
+        found = (await both.compare(request)).results
+        seen.append(any(result.superseded for result in found) or all("Klotz" not in each.text for each in found))
+    assert seen == [False, True, False]
+    assert remembered(both) is first
+
+
 async def test_the_forgotten_is_not_remembered(both: Both, talk: Talk) -> None:
     for number in range(3):
         await tell(talk.runtime, number)

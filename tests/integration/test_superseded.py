@@ -11,6 +11,7 @@ from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import Talk
 
 from reverie_server.access.keys import OPERATOR
+from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
 from reverie_server.runtime import Runtime
 from reverie_server.search.request import SearchResult, request_for
@@ -81,6 +82,32 @@ async def test_it_is_injected_only_where_the_past_is_asked_for_and_says_until_wh
     assert "Bergen" in now.section
     before = await inject(talk, "Where did I live near the harbour before?")
     assert "near the harbour. (until 2026-" in before.section
+
+
+async def test_what_ends_on_a_day_is_over_on_that_day_before_anything_is_settled(runtime: Runtime) -> None:
+    clock = [datetime(2026, 2, 10, 9, tzinfo=UTC)]
+    begins = datetime(2026, 6, 1, tzinfo=UTC)
+    talk = Talk(assemble(runtime.settings, runtime.database, runtime.models, now=lambda: clock[0]))
+    await talk.add([NewMessage("user", "I work at Klotz.", at=clock[0])])
+    clock[0] = datetime(2026, 4, 10, 9, tzinfo=UTC)
+    await talk.add([NewMessage("user", "From 1 June I work at Nordlys.", at=clock[0])])
+    await read_facts(talk)
+    await talk.put("MEMORY.md", "## Notes\n\n- I work at Klotz.\n")
+    for at, is_over in ((begins - timedelta(minutes=1), False), (begins, True)):
+        clock[0] = at
+        # The second and third search are answered from memory, of what was read before that day.
+        for _ in range(3):
+            found = await find(talk, "Do I work at Klotz?", max_results=20)
+            old = [result for result in found if "Klotz" in result.text]
+            assert old
+            assert [result.superseded_by is not None for result in old] == [is_over] * len(old)
+        assert ("Klotz" in (await inject(talk, "Do I work at Klotz?")).section) != is_over
+        prompt = (await Talk(talk.runtime, "web:3").context("And now?")).system_prompt
+        assert ("- I work at Klotz. (until 2026-06-01)" in prompt) == is_over
+    before = await find(talk, "Do I work at Klotz?", as_of=begins - timedelta(days=1))
+    assert {result.superseded_by for result in before} == {None}
+    then = await find(talk, "Do I work at Klotz?", as_of=begins)
+    assert any(result.superseded_by for result in then if "Klotz" in result.text)
 
 
 async def test_small_talk_that_stood_beside_it_is_not_injected(runtime: Runtime) -> None:

@@ -120,7 +120,7 @@ class LineSources:
             origins = await _lines(connection, principal.tenant_id, document.document_id, lines, from_line)
             keys = {origin.line: [span.key for span in keyed_sentences(origin.text)] for origin in origins}
             every = [key for line in keys.values() for key in line]
-            ended = await superseded_sentences(connection, principal.tenant_id, slice_ids, every)
+            ended = await superseded_sentences(connection, principal.tenant_id, slice_ids, every, now=self._now())
         return [_with_end(origin, [ended.get(key) for key in keys[origin.line]]) for origin in origins]
 
     async def _origins(

@@ -250,7 +250,8 @@ class Run:
 
     async def _read_state(self, round_: Round) -> SliceState:
         session = round_.pending.session
-        today = local_day(self._dependencies.now(), self._grant.settings.time_zone)
+        now = self._dependencies.now()
+        today = local_day(now, self._grant.settings.time_zone)
         said = round_.heard or round_.messages
         day = local_day(said[-1].at, self._grant.settings.time_zone) if said else today
         path = note_path(day)
@@ -268,7 +269,7 @@ class Run:
                 said_at = await extraction_store.said_at(connection, self._tenant_id, slice_ids[0], name)
                 text = alive[name][1] if name in alive else None
                 outdated = await extraction_store.outdated_lines(
-                    connection, self._tenant_id, slice_ids[0], name, text or "", machine
+                    connection, self._tenant_id, slice_ids[0], name, text or "", machine, now=now
                 )
                 files[name] = FileSnapshot(name, text, machine, said_at, outdated)
             saved: list[str] = []

@@ -141,12 +141,19 @@ async def said_at(connection: Connection, tenant_id: str, slice_id: int, path: s
 
 
 async def outdated_lines(
-    connection: Connection, tenant_id: str, slice_id: int, path: str, text: str, machine: frozenset[bytes]
+    connection: Connection,
+    tenant_id: str,
+    slice_id: int,
+    path: str,
+    text: str,
+    machine: frozenset[bytes],
+    *,
+    now: datetime,
 ) -> dict[str, Successor | None]:
-    """The lines that the server wrote into a file and that hold no more, as the facts stand, each with what takes its
-    place, of its own parts those that hold; None where nothing does."""
+    """The lines that the server wrote into a file and that hold no more, as the facts stand `now`, each with what takes
+    its place, of its own parts those that hold; None where nothing does."""
     keys = await asyncio.to_thread(lambda: [span.key for span in keyed_sentences(text)])
-    superseded = await superseded_sentences(connection, tenant_id, [slice_id], keys)
+    superseded = await superseded_sentences(connection, tenant_id, [slice_id], keys, now=now)
     if not superseded:
         return {}
     found = await asyncio.to_thread(superseded_lines, text, machine, superseded)

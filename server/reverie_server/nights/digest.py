@@ -46,7 +46,7 @@ class MorningCards:
     async def card(self, place: Place, viewer: str | None) -> list[CardEntry] | None:
         """The newest conclusions that the viewer has not seen, of which some are still in the memory; else None."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            shown = await _shown(connection, place, await self._unseen(connection, place, viewer))
+            shown = await _shown(connection, place, await self._unseen(connection, place, viewer), self._now())
         return shown[1] if shown else None
 
     async def see(self, place: Place, viewer: str | None) -> int:
@@ -55,7 +55,7 @@ class MorningCards:
         The next one is that of an older report which the viewer has not seen.
         """
         async with self._database.tenant(place.tenant_id) as connection:
-            shown = await _shown(connection, place, await self._unseen(connection, place, viewer))
+            shown = await _shown(connection, place, await self._unseen(connection, place, viewer), self._now())
             if shown is None:
                 return 0
             row = shown[0]
@@ -92,7 +92,7 @@ class MorningCards:
             }
             first = await (await connection.execute(SQL["first_session"], params)).fetchone()
             is_first = first is None or first["session_id"] == session_id
-            shown = await _shown(connection, place, rows) if is_first else None
+            shown = await _shown(connection, place, rows, now) if is_first else None
         return shown[1] if shown else None
 
     async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> Sequence[DictRow]:
@@ -113,18 +113,18 @@ def unseen_statement(place: Place, viewer: str | None, *, limit: int = 1) -> Sta
 
 
 async def _shown(
-    connection: Connection, place: Place, rows: Sequence[DictRow]
+    connection: Connection, place: Place, rows: Sequence[DictRow], now: datetime
 ) -> tuple[DictRow, list[CardEntry]] | None:
-    """The first report of which something is still in the memory and holds, with that; None where there is none."""
+    """The first report of which something is still in the memory and holds `now`, with that; None where there is none."""
     for row in rows:
-        entries = await _entries(connection, place, row)
+        entries = await _entries(connection, place, row, now)
         if entries is not None:
             return row, entries
     return None
 
 
-async def _entries(connection: Connection, place: Place, row: DictRow) -> list[CardEntry] | None:
-    """The entries that are still in the memory, as far as they hold; None where nothing of them does."""
+async def _entries(connection: Connection, place: Place, row: DictRow, now: datetime) -> list[CardEntry] | None:
+    """The entries that are still in the memory, as far as they hold `now`; None where nothing of them does."""
     found = await memory_document(connection, place.tenant_id, row["slice_id"])
     if found is None:
         return None
@@ -134,7 +134,7 @@ async def _entries(connection: Connection, place: Place, row: DictRow) -> list[C
     promoted = [entry for entry, is_present in zip(row["promoted"], present, strict=True) if is_present]
     slice_ids = await own_slices(connection, place)
     keys = [sentence.key for entry in promoted for sentence in keyed_sentences(entry["text"])]
-    superseded = await superseded_sentences(connection, place.tenant_id, slice_ids, keys)
+    superseded = await superseded_sentences(connection, place.tenant_id, slice_ids, keys, now=now)
     texts = [current_text(entry["text"], superseded, marked=False) for entry in promoted]
     return [
         CardEntry(entry["key"], text, entry["source"]) for entry, text in zip(promoted, texts, strict=True) if text

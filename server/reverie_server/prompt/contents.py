@@ -22,13 +22,14 @@ async def prompt_contents(
     An unknown session has no messages, and None comes second. ValidationFailed for an id that no session may have.
     """
     key = Key.of(grant.principal, session_id)
-    today = local_day(datetime.now(UTC), grant.settings.time_zone)
+    now = datetime.now(UTC)
     # Which daily notes enter the prompt is the caller's choice; here only enabled ones count.
     files, answers = await read_prompt_files(
         database,
         grant.principal,
         place_for(grant.principal, None),
-        today=today,
+        now=now,
+        today=local_day(now, grant.settings.time_zone),
         recent_days=-1,
         with_seeds=grant.settings.seeds_in_prompt,
         also=live_statements(key),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -35,6 +35,7 @@ async def read_prompt_files(
     principal: Principal,
     notes_of: Place,
     *,
+    now: datetime,
     today: date,
     recent_days: int,
     with_seeds: bool,
@@ -43,7 +44,8 @@ async def read_prompt_files(
     """The enabled files that the principal sees, its long-term memory, and the daily notes of the place `notes_of`.
 
     The notes are those of today and of `recent_days` days before. All is read in one snapshot. An unknown agent has no
-    files. Seeds that nobody has edited are left out unless `with_seeds`. A team member sees what its leader shares, but
+    files. What does not hold any more `now` is marked or left out. Seeds that nobody has edited are left out unless
+    `with_seeds`. A team member sees what its leader shares, but
     for paths that its own team has.
 
     Further statements are sent `also`, at once and in the same snapshot, of which the rows come second.
@@ -60,7 +62,8 @@ async def read_prompt_files(
     async with database.snapshot(principal.tenant_id, first) as (connection, answers):
         *_, visible, own = answers[: len(first) - len(also)]
         team_paths = {row["path"] for row in own if _scope(row) == "team"}
-        rows = await _as_it_holds(connection, principal.tenant_id, visible, _of_prompt(own, with_seeds=with_seeds))
+        of_prompt = _of_prompt(own, with_seeds=with_seeds)
+        rows = await _as_it_holds(connection, principal.tenant_id, visible, of_prompt, now)
         leader_rows: list[DictRow] = []
         if principal.leader_agent_id is not None:
             without_notes = {**params, "paths": [], "notes_to": notes_from}
@@ -68,7 +71,7 @@ async def read_prompt_files(
             *_, visible, shared_rows = await in_one_message(connection, of_leader)
             new = [row for row in shared_rows if _scope(row) == "team" and row["path"] not in team_paths]
             of_prompt = _of_prompt(new, with_seeds=with_seeds)
-            leader_rows = await _as_it_holds(connection, principal.tenant_id, visible, of_prompt)
+            leader_rows = await _as_it_holds(connection, principal.tenant_id, visible, of_prompt, now)
     # A daily note of the place is no file of the prompt as well.
     days = {row["path"]: day for row in rows if (day := _day_of(row["path"], notes_from, today)) is not None}
     notes = _notes([row for row in rows if _scope(row) == notes_of.scope and row["path"] in days], days)
@@ -126,7 +129,7 @@ def _files_statements(agent_id: str, owner_key: str | None, params: dict[str, An
 
 
 async def _as_it_holds(
-    connection: Connection, tenant_id: str, visible: Sequence[DictRow], rows: Sequence[DictRow]
+    connection: Connection, tenant_id: str, visible: Sequence[DictRow], rows: Sequence[DictRow], now: datetime
 ) -> list[DictRow]:
     """The files with what does not hold any more marked in the lines of people, and left out of lines of the server.
 
@@ -136,7 +139,7 @@ async def _as_it_holds(
     keys = await asyncio.to_thread(
         lambda: {sentence.key for row in rows for sentence in keyed_sentences(row["content"] or "")}
     )
-    superseded = await superseded_sentences(connection, tenant_id, slice_ids, keys)
+    superseded = await superseded_sentences(connection, tenant_id, slice_ids, keys, now=now)
     if not superseded:
         return list(rows)
     lines = [

@@ -202,11 +202,13 @@ class Turns:
         principal, settings, of_session = grant.principal, grant.settings, request.session_id
         place = place_for(principal, None if settings.memory_isolation else "team")
         key = Key.of(principal, of_session) if of_session is not None and request.history is None else None
+        now = self._now()
         files, answers = await read_prompt_files(
             self._database,
             principal,
             place,
-            today=local_day(self._now(), settings.time_zone),
+            now=now,
+            today=local_day(now, settings.time_zone),
             recent_days=settings.recent_days,
             with_seeds=settings.seeds_in_prompt,
             also=[unseen_statement(place, principal.owner_key), *(live_statements(key) if key is not None else ())],

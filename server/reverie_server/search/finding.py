@@ -129,7 +129,7 @@ async def _picked(connection: Connection, scored: _Scored, texts: ComparedTexts)
     """Choose the results of a request; texts are fetched as they are needed."""
     analysed, corpus, candidates = scored.analysed, scored.corpus, scored.candidates
     request = analysed.request
-    facts = _facts_of(connection, request, corpus, candidates)
+    facts = _facts_of(connection, analysed, corpus, candidates)
     of_facts = await fact_copies(facts, candidates)
     of_facts |= await composed_copies(connection, request, candidates)
     await need_texts(connection, request, candidates, scored.compared.rows)
@@ -152,13 +152,14 @@ async def _passages(
     connection: Connection, scored: Sequence[_Scored], picked: Sequence[_Picked]
 ) -> tuple[Mapping[int, DictRow], Mapping[bytes, Superseded]]:
     """The rows of the passages that are shown, by chunk id, and what is told of ended sentences."""
-    request, corpus = scored[0].analysed.request, scored[0].corpus
+    analysed, corpus = scored[0].analysed, scored[0].corpus
+    request = analysed.request
     chunk_ids: set[int] = set()
     for each, pick in zip(scored, picked, strict=True):
         shown = pick.shown if corpus.held is not None else set(pick.chosen.rows)
         chunk_ids.update(each.candidates.chunk_id[sorted(shown)].tolist())
     ended = set[bytes]().union(*(pick.chosen.ended for pick in picked))
-    of_ended = superseded_statement(request.tenant_id, corpus.slice_ids, ended, request.as_of)
+    of_ended = superseded_statement(request.tenant_id, corpus.slice_ids, ended, now=analysed.at, as_of=request.as_of)
     also = [of_ended] if ended else []
     rows, answers = await passages(connection, request, sorted(chunk_ids), also=also, is_last=True)
     return rows, superseded_of(row for answer in answers for row in answer)
@@ -190,11 +191,11 @@ def _ranked(
     )
 
 
-def _facts_of(connection: Connection, request: SearchRequest, corpus: Corpus, candidates: Candidates) -> KnownFacts:
+def _facts_of(connection: Connection, analysed: AnalysedRequest, corpus: Corpus, candidates: Candidates) -> KnownFacts:
     """What is asked about facts, of what is held where the slices are."""
     if corpus.held is None:
-        return StoredFacts(connection, request, corpus.slice_ids, candidates)
-    return HeldFacts(connection, request, candidates, corpus.remembered)
+        return StoredFacts(connection, analysed.request, corpus.slice_ids, candidates, analysed.at)
+    return HeldFacts(connection, analysed.request, candidates, corpus.remembered, analysed.at)
 
 
 def _placing(candidates: Candidates, chosen: Chosen) -> Placing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from reverie_indexer.database.database import Connection
@@ -27,7 +28,7 @@ class KnownFacts(Protocol):
         """The sentences of each of some candidates, with the number of the query's terms in each."""
 
     async def may_have_ended(self) -> bool:
-        """False where every fact of the slices holds, so that no sentence needs to be looked at."""
+        """False where every fact of the slices holds until further notice: no sentence needs to be looked at."""
 
     async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
         """Those of the keys whose sentence states a fact that does not hold, with the fact that replaced it, if any."""
@@ -40,15 +41,21 @@ class KnownFacts(Protocol):
 
 
 class StoredFacts:
-    """Asks PostgreSQL. The candidates have their texts."""
+    """Asks PostgreSQL what holds at a time. The candidates have their texts."""
 
     def __init__(
-        self, connection: Connection, request: SearchRequest, slice_ids: Sequence[int], candidates: Candidates
+        self,
+        connection: Connection,
+        request: SearchRequest,
+        slice_ids: Sequence[int],
+        candidates: Candidates,
+        at: datetime,
     ) -> None:
         self._connection = connection
         self._request = request
         self._slice_ids = slice_ids
         self._candidates = candidates
+        self._at = at
 
     async def keys_of(self, rows: Sequence[int]) -> list[tuple[bytes, ...]]:
         """See `KnownFacts`."""
@@ -65,7 +72,9 @@ class StoredFacts:
     async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
         """See `KnownFacts`."""
         tenant_id, as_of = self._request.tenant_id, self._request.as_of
-        found = await superseded_sentences(self._connection, tenant_id, self._slice_ids, keys, as_of)
+        found = await superseded_sentences(
+            self._connection, tenant_id, self._slice_ids, keys, now=self._at, as_of=as_of
+        )
         return {key: fact.superseded_by for key, fact in found.items()}
 
     async def stating(self, fact_ids: Collection[int]) -> Mapping[bytes, int]:

@@ -23,27 +23,30 @@ async def superseded_sentences(
     tenant_id: str,
     slice_ids: Sequence[int],
     keys: Iterable[bytes],
+    *,
+    now: datetime,
     as_of: datetime | None = None,
 ) -> dict[bytes, Superseded]:
-    """Those of the keys (`fact_sentences.sentence_key`) whose sentence states a fact that does not hold, at `as_of`.
+    """Those of the keys (`fact_sentences.sentence_key`) whose sentence states a fact that does not hold.
 
-    Of several facts of one sentence the one that was said last counts. What else the sentence says and still holds is
-    in `holding`, as statements.
+    That is `now`, or at `as_of`; what ends on a day is over from then on. Of several facts of one sentence the one that
+    was said last counts. What else the sentence says and still holds is in `holding`, as statements.
     """
     if not (sought := set(keys)):
         return {}
-    statement = superseded_statement(tenant_id, slice_ids, sought, as_of)
+    statement = superseded_statement(tenant_id, slice_ids, sought, now=now, as_of=as_of)
     return superseded_of(await (await connection.execute(*statement)).fetchall())
 
 
 def superseded_statement(
-    tenant_id: str, slice_ids: Sequence[int], keys: Collection[bytes], as_of: datetime | None = None
+    tenant_id: str, slice_ids: Sequence[int], keys: Collection[bytes], *, now: datetime, as_of: datetime | None = None
 ) -> Statement:
     """The statement of `superseded_sentences`, whose rows `superseded_of` takes."""
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         "keys": sorted(keys),
+        "now": now,
         "as_of": as_of,
     }
     return Statement(SQL["superseded"], params)

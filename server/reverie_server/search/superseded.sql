@@ -1,5 +1,5 @@
 -- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
--- not hold at that time. `holding` are up to four facts of the same sentence that hold; `is_likely`: no more
+-- not hold at that time. What ends on a day is over from then on, settled or not (`now`). `holding` are up to four facts of the same sentence that hold; `is_likely`: no more
 -- than likely; `is_guessed`: not even that.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
        coalesce(n.change ->> 'cue' IN ('likely', 'guessed'), false) AND f.closed_by IS NULL AS is_likely,
@@ -7,7 +7,7 @@ SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
        ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
              WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
-               AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN h.state = 'current'
+               AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN h.state = 'current' AND (h.valid_to IS NULL OR h.valid_to > %(now)s::timestamptz)
                         ELSE h.valid_from <= %(as_of)s AND (h.valid_to IS NULL OR h.valid_to > %(as_of)s) END
              ORDER BY h.fact_id LIMIT 4) AS holding
 FROM fact_sentences s
@@ -15,8 +15,8 @@ JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
 LEFT JOIN facts n ON n.tenant_id = f.tenant_id AND n.fact_id = f.superseded_by
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
   AND s.sentence_sha256 = ANY(%(keys)s::bytea[])
-  AND f.state <> 'current'
-  AND (%(as_of)s::timestamptz IS NULL OR f.valid_to <= %(as_of)s::timestamptz)
+  AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN f.state <> 'current' OR f.valid_to <= %(now)s::timestamptz
+           ELSE f.valid_to <= %(as_of)s::timestamptz END
 ORDER BY s.sentence_sha256, f.said_at DESC, f.fact_id DESC;
 
 -- preceding: the sentences of facts that others replaced, each with a sentence of the fact that did, of some

@@ -6,6 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from psycopg.rows import DictRow
 
@@ -26,12 +27,14 @@ SQL = Queries(__file__)
 
 @dataclass(slots=True)
 class HeldFacts:
-    """Answers `KnownFacts` for candidates that come from memory; `remembered` is what is known of each slice by id."""
+    """Answers `KnownFacts` for candidates that come from memory; `remembered` is what is known of each slice by id.
+    What has ended has so `at` the time of the request."""
 
     connection: Connection
     request: SearchRequest
     candidates: Candidates
     remembered: Mapping[int, Remembered]
+    at: datetime
     _keys: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
 
     async def keys_of(self, rows: Sequence[int]) -> list[tuple[bytes, ...]]:
@@ -88,7 +91,7 @@ class HeldFacts:
         known = [each.by_sentence for each in await self._ended()]
         found: dict[bytes, int | None] = {}
         for key in keys:
-            if facts := [of_slice[key] for of_slice in known if key in of_slice]:
+            if facts := [fact for of_slice in known for fact in of_slice.get(key, ()) if fact.is_over(self.at)]:
                 found[key] = max(facts, key=_said_last).superseded_by
         return found
 
@@ -129,8 +132,9 @@ def _said_last(fact: EndedFact) -> tuple[object, int]:
 
 def _ended_facts(rows: Sequence[DictRow]) -> EndedFacts:
     """From the rows of a slice, those that were said last at the end."""
-    by_sentence = {
-        bytes(row["sentence_sha256"]): EndedFact(row["said_at"], row["fact_id"], row["superseded_by"]) for row in rows
-    }
+    by_sentence: defaultdict[bytes, list[EndedFact]] = defaultdict(list)
+    for row in rows:
+        fact = EndedFact(row["said_at"], row["fact_id"], row["superseded_by"], row["ended_at"])
+        by_sentence[bytes(row["sentence_sha256"])].append(fact)
     replacing = {row["superseded_by"]: tuple(map(bytes, row["replacing"])) for row in rows if row["superseded_by"]}
     return EndedFacts(by_sentence, replacing)

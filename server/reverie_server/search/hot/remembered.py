@@ -20,18 +20,25 @@ MAX_SENTENCES = 16
 
 @dataclass(frozen=True, slots=True)
 class EndedFact:
-    """A fact that does not hold: when it was said last, and the fact that replaced it, if one did."""
+    """A fact that does not hold from `ended_at` on, None for always, or that will not from then on: when it was said
+    last, and the fact that replaces it, if one does."""
 
     said_at: datetime
     fact_id: int
     superseded_by: int | None
+    ended_at: datetime | None = None
+
+    def is_over(self, at: datetime) -> bool:
+        """Whether it does not hold at a time."""
+        return self.ended_at is None or self.ended_at <= at
 
 
 @dataclass(frozen=True, slots=True)
 class EndedFacts:
-    """What does not hold in a slice: of each sentence the fact that was said last, and the sentences of successors."""
+    """What does not hold in a slice, or will not: the facts of each sentence, the one that was said last at the end,
+    and the sentences of successors."""
 
-    by_sentence: Mapping[bytes, EndedFact]
+    by_sentence: Mapping[bytes, Sequence[EndedFact]]
     replacing: Mapping[int, Sequence[bytes]]
 
 
