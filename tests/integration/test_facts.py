@@ -25,6 +25,7 @@ from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
 from reverie_server.browse.expand import ExpandedPassage
+from reverie_server.facts import settle
 from reverie_server.facts.model import MessageSource, Reading
 from reverie_server.facts.store import FactSlice, add
 from reverie_server.facts.view import FactFilter
@@ -72,6 +73,47 @@ async def test_a_later_statement_supersedes_and_its_passage_is_past(talk: Talk) 
     assert past["valid_to"] is not None
     assert present["valid_to"] is None
     assert past["slice_id"] != present["slice_id"]
+
+
+async def test_a_later_statement_supersedes_what_was_said_before_the_newest_facts(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settle, "MAX_FACTS", 5)
+    await talk.say("home of user = Rome.", "Yes.")
+    await talk.say("alarm code of user = 4711.", "Yes.")
+    await read_facts(talk)
+    for number in range(8):
+        await talk.say(f"colour of boat {number} = blue.", "Yes.")
+    await read_facts(talk)
+    before = {fact["object"]: fact for fact in await rows(talk)}
+    assert [before[name]["state"] for name in ("Rome", "4711")] == ["current", "current"]
+    # As the words are compared, not as they stand.
+    await talk.say("home of User := Milan.", "Yes.")
+    await read_facts(talk)
+    after = {fact["object"]: fact for fact in await rows(talk)}
+    assert (after["Rome"]["state"], after["Rome"]["superseded_by"]) == ("superseded", after["Milan"]["fact_id"])
+    assert after["Rome"]["valid_to"] == after["Milan"]["valid_from"]
+    assert after["4711"] == before["4711"]
+
+
+async def test_contradictions_of_what_was_said_before_the_newest_facts_stay_open(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = datetime.now(UTC) - timedelta(days=3)
+    await talk.add([NewMessage("user", text, at=at) for text in ("home of user = Rome.", "home of user = Oslo.")])
+    await read_facts(talk)
+    assert [pair["state"] for pair in await rows(talk, "contradictions")] == ["open"]
+    monkeypatch.setattr(settle, "MAX_FACTS", 5)
+    for number in range(8):
+        await talk.say(f"colour of boat {number} = blue.", "Yes.")
+    await read_facts(talk)
+    assert [pair["state"] for pair in await rows(talk, "contradictions")] == ["open"]
+    await talk.say("home of user := Milan.", "Yes.")
+    await read_facts(talk)
+    assert [pair["state"] for pair in await rows(talk, "contradictions")] == ["closed"]
+    assert [
+        fact["object"] for fact in await rows(talk) if fact["predicate"] == "home" and fact["state"] == "current"
+    ] == ["Milan"]
 
 
 async def test_what_was_superseded_and_is_said_again_holds_again(talk: Talk) -> None:

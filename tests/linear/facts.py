@@ -12,7 +12,7 @@ import numpy as np
 from tests.growth import Reading
 
 from reverie_indexer.embed.built_in import E5
-from reverie_server.facts import answers, conflicts, known_people, reading, settle, twins
+from reverie_server.facts import answers, conflicts, known_people, older, reading, settle, twins
 from reverie_server.facts import lines as fact_lines
 from reverie_server.facts import resolve as facts_resolve
 from reverie_server.facts.answers import AnswerBasis, StoredFact
@@ -106,6 +106,16 @@ def _resolve(text: str) -> object:
     return superseding.resolve(
         [fact_ledger.TimedFact(n, "user", part[:9], part[9:], part, AT, True) for n, part in enumerate(parts)]
     )
+
+
+def _related(text: str) -> object:
+    parts = [text[at : at + 40] for at in range(0, len(text), 40)]
+    known = [
+        Known(n, part[:9], part[9:], part, part, "general", 0.8, True, False, True, None, (Said(AT, AT),))
+        for n, part in enumerate(parts)
+    ]
+    facts = [older.OlderFacts(part[:9], part[9:], True, [len(parts) + n]) for n, part in enumerate(parts)]
+    return older.related(known, facts, 1000)
 
 
 def _twins(text: str) -> object:
@@ -455,6 +465,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.facts.resolve.resolve": _known_facts,
     "reverie_server.facts.conflicts.conflicts_of": _conflicts,
     "reverie_server.facts.conflicts.wordings_of": _conflicts,
+    "reverie_server.facts.older.related": _related,
     "reverie_server.facts.twins.with_twins": _twins,
 }
 _BY_LOCATE = "measured with locate"
@@ -510,7 +521,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.fact_ledger.Ledger.with_terms": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.differ_in_scope": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.compared": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.compared_key": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
+    "reverie_server.facts.older.with_stored": "compares the states of facts",
     "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,
     "reverie_server.heuristics.changes.change_rules.close_place_of_work": _BY_RESOLVE,
     **{

@@ -47,6 +47,9 @@ FROM sessions, generate_series(1, 200) AS n
 QUERIES = {
     "repeated": echoes.SQL["repeated"],
     "newest": settle.SQL["newest"],
+    "older": settle.SQL["older"],
+    "ended_before": settle.SQL["ended_before"],
+    "close_contradictions": settle.SQL["close_contradictions"],
     "silent_from": settle.SQL["silent_from"],
     "made_after": outlived.SQL["made_after"],
     "stored": asking.SQL["stored"],
@@ -126,6 +129,11 @@ async def explain(database: Database, query: Any) -> list[dict[str, Any]]:
                 "predicates": ["likes"],
                 "objects": ["Petra 2"],
                 "at": AT,
+                "said_at": AT,
+                "fact_id": 4,
+                "each": 50,
+                "first_ids": [1],
+                "second_ids": [2],
             },
         }
         await connection.execute("SET LOCAL reverie_checks.off = 'on'")

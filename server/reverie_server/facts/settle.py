@@ -22,15 +22,20 @@ from reverie_indexer.model import Passage, Place
 from reverie_indexer.text.passages import Rules
 from reverie_server.facts.conflicts import Conflicts, Decided, Statement, conflicts_of
 from reverie_server.facts.echoes import add_echoes
-from reverie_server.facts.resolve import Known, Resolution, Said, resolve
+from reverie_server.facts.older import OlderFacts, related, with_stored
+from reverie_server.facts.resolve import Known, Resolution, Said, State, resolve
 from reverie_server.facts.store import FactSlice, remove_unsourced
 from reverie_server.facts.twins import with_twins
+from reverie_server.heuristics.changes.fact_ledger import MAX_OPEN
 from reverie_server.heuristics.fact_labels import label_of
 from reverie_server.heuristics.stated_fact import Change, StatedFact
 
 SQL = Queries(__file__)
-# What is settled against each other: the newest facts of a slice.
+# What is settled against each other: the newest facts of a slice, and at most so many of those before that hold.
 MAX_FACTS = 3000
+MAX_OLDER = 1000
+# Of so many subjects and predicates of older facts, those said last, is looked whether they occur among the newest.
+_MAX_OLDER_KEYS = 10_000
 # So many facts of one sentence are compared with one of it that has ended.
 _MAX_OF_SENTENCE = 20
 # After so long without talk nobody knows what of the talk before still holds, if it was not here to be told otherwise.
@@ -39,7 +44,8 @@ SILENCE = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Counts: facts in all (at most MAX_FACTS), those that hold, open contradictions, and passages without a vector."""
+    """Counts: facts that were looked at (at most MAX_FACTS + MAX_OLDER), those that hold, open contradictions,
+    and passages without a vector."""
 
     facts: int
     current: int
@@ -76,12 +82,19 @@ async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexi
     decided = await _decided(facts)
     await remove_unsourced(facts)
     silent_from = await silent_since(facts.connection, facts.tenant_id, facts.slice_id)
-    params = {**facts.key, "limit": MAX_FACTS, "silence": SILENCE, "silent_from": silent_from}
+    params = {**facts.key, "fact_ids": None, "limit": MAX_FACTS, "silence": SILENCE, "silent_from": silent_from}
     rows = await (await facts.connection.execute(SQL["newest"], params)).fetchall()
+    older_ids = await _older(facts, rows) if len(rows) == MAX_FACTS else []
+    older = {}
+    if older_ids:
+        found = await (await facts.connection.execute(SQL["newest"], {**params, "fact_ids": older_ids})).fetchall()
+        older = {row["fact_id"]: _stored(row) for row in found}
+        rows += found
     known = [_known(row) for row in reversed(rows)]
     # 0.2 s of CPU for 3,000 facts, in which nobody else would be answered.
     chars = sum(len(fact.text) for fact in known)
     resolution = await isolated(resolve, known, facts.at, chars=chars)
+    resolution = with_stored(resolution, older, facts.at)
     of_one_sentence = await _of_one_sentence(facts, resolution)
     resolution = await isolated(with_twins, known, resolution, of_one_sentence, chars=chars)
     await _write(facts, rows, resolution)
@@ -89,10 +102,28 @@ async def settle(facts: FactSlice, place: Place, slice_: Slice, indexing: Indexi
     conflicts = Conflicts()
     if resolution.contradictions:
         conflicts = await isolated(conflicts_of, known, resolution.contradictions, decided, chars=chars)
-    await _write_contradictions(facts, conflicts)
+    await _write_contradictions(facts, resolution, conflicts)
     waiting = await _index(facts, place, slice_, rows, resolution, indexing)
     current = sum(state.state == "current" for state in resolution.states.values())
     return Settled(len(rows), current, len(conflicts.asked), waiting)
+
+
+async def _older(facts: FactSlice, newest: Sequence[DictRow]) -> list[int]:
+    """At most MAX_OLDER facts that were said before the newest ones, which these may close or time has ended."""
+    last = newest[-1]
+    params = {**facts.key, "at": facts.at, "said_at": last["said_at"], "fact_id": last["fact_id"]}
+    of_keys = {**params, "each": MAX_OPEN, "limit": _MAX_OLDER_KEYS}
+    rows = await (await facts.connection.execute(SQL["older"], of_keys)).fetchall()
+    over = await (await facts.connection.execute(SQL["ended_before"], {**params, "limit": MAX_OLDER})).fetchall()
+    known, older = [_known(row) for row in newest], [OlderFacts(**row) for row in rows]
+    chars = sum(len(row["subject"]) + len(row["predicate"]) for row in (*newest, *rows))
+    found = await isolated(related, known, older, MAX_OLDER, chars=chars)
+    return list(dict.fromkeys([*(row["fact_id"] for row in over), *found]))[:MAX_OLDER]
+
+
+def _stored(row: DictRow) -> State:
+    names = ("state", "said_at", "valid_from", "valid_to", "superseded_by", "closed_by")
+    return State(*(row[name] for name in names))
 
 
 async def _of_one_sentence(facts: FactSlice, resolution: Resolution) -> list[tuple[int, int]]:
@@ -170,9 +201,10 @@ def _newly_over(rows: Sequence[DictRow], resolution: Resolution) -> list[int]:
     ]
 
 
-async def _write_contradictions(facts: FactSlice, conflicts: Conflicts) -> None:
+async def _write_contradictions(facts: FactSlice, resolution: Resolution, conflicts: Conflicts) -> None:
     pairs = sorted(conflicts.asked)
     params = {**facts.key, "first_ids": [first for first, _ in pairs], "second_ids": [second for _, second in pairs]}
+    params["fact_ids"] = sorted(resolution.states)
     await facts.connection.execute(SQL["close_contradictions"], params)
     if pairs:
         await facts.connection.execute(SQL["open_contradictions"], params)

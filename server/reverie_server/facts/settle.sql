@@ -19,7 +19,7 @@ WITH RECURSIVE talk AS (
 )
 SELECT max(silent_from) AS silent_from FROM talk;
 
--- newest: the newest facts of a slice, with the newest time each was said and holds, and its passage. `outlived_at`: when the
+-- newest: the newest facts of a slice, or of some of it those that hold, with the newest time each was said and holds, and its passage. `outlived_at`: when the
 -- last silence began, for what was said before it alone, in conversations that were imported.
 SELECT f.fact_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.is_functional, f.is_request,
        f.about_user, f.change, f.method, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
@@ -38,7 +38,27 @@ CROSS JOIN LATERAL (
 ) s
 LEFT JOIN chunks c ON c.tenant_id = f.tenant_id AND c.chunk_id = f.chunk_id
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s
+  AND (%(fact_ids)s::bigint[] IS NULL OR (f.fact_id = ANY(%(fact_ids)s::bigint[]) AND f.state = 'current'))
 ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s;
+
+-- older: of the facts that hold and were said before the newest ones, the newest of each subject and predicate,
+-- those that were said last first
+SELECT o.subject, o.predicate, o.is_functional, array_agg(o.fact_id ORDER BY o.said_at DESC, o.fact_id DESC) AS fact_ids
+FROM (SELECT f.subject, f.predicate, f.is_functional, f.fact_id, f.said_at, f.valid_to,
+             row_number() OVER (PARTITION BY f.subject, f.predicate, f.is_functional
+                                ORDER BY f.said_at DESC, f.fact_id DESC) AS place
+      FROM facts f
+      WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.state = 'current'
+        AND (f.said_at, f.fact_id) < (%(said_at)s::timestamptz, %(fact_id)s::bigint)) AS o
+WHERE o.place <= %(each)s
+GROUP BY o.subject, o.predicate, o.is_functional
+ORDER BY max(o.said_at) DESC, max(o.fact_id) DESC LIMIT %(limit)s;
+
+-- ended_before: facts of a slice that count as ones that hold and have come to their end, said before the newest ones
+SELECT f.fact_id FROM facts f
+WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.state = 'current' AND f.valid_to <= %(at)s
+  AND f.closed_by IS DISTINCT FROM 'person' AND (f.said_at, f.fact_id) < (%(said_at)s::timestamptz, %(fact_id)s::bigint)
+ORDER BY f.valid_to, f.fact_id LIMIT %(limit)s;
 
 -- of_one_sentence: facts that are recognised by a sentence of some others, at most `limit` for each of these sentences
 SELECT DISTINCT a.fact_id, b.fact_id AS other_id
@@ -65,11 +85,15 @@ FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[]) AS p(first_id, se
 ON CONFLICT (tenant_id, first_id, second_id) DO UPDATE SET state = 'open', resolved_at = NULL
 WHERE contradictions.state = 'closed';
 
--- close_contradictions: pairs that nobody decided and that can both hold by now, or of which one holds no longer
+-- close_contradictions: pairs that nobody decided and that can both hold by now, as far as both were looked at, or of which
+-- one holds no longer
 UPDATE contradictions c SET state = 'closed', resolved_at = %(at)s
 WHERE c.tenant_id = %(tenant_id)s AND c.slice_id = %(slice_id)s AND c.state = 'open'
   AND NOT EXISTS (SELECT FROM unnest(%(first_ids)s::bigint[], %(second_ids)s::bigint[]) AS p(first_id, second_id)
-                  WHERE p.first_id = c.first_id AND p.second_id = c.second_id);
+                  WHERE p.first_id = c.first_id AND p.second_id = c.second_id)
+  AND ((c.first_id = ANY(%(fact_ids)s::bigint[]) AND c.second_id = ANY(%(fact_ids)s::bigint[]))
+       OR EXISTS (SELECT FROM facts f WHERE f.tenant_id = %(tenant_id)s AND f.fact_id IN (c.first_id, c.second_id)
+                  AND f.state <> 'current'));
 
 -- decided: the pairs that a person decided on, with what their facts state
 SELECT jsonb_build_object('fact_id', a.fact_id, 'subject', a.subject, 'predicate', a.predicate, 'object', a.object,

@@ -115,7 +115,7 @@ def unseen_statement(place: Place, viewer: str | None, *, limit: int = 1) -> Sta
 async def _shown(
     connection: Connection, place: Place, rows: Sequence[DictRow], now: datetime
 ) -> tuple[DictRow, list[CardEntry]] | None:
-    """The first report of which something is still in the memory and holds `now`, with that; None where there is none."""
+    """The first report of which something is still in the memory and holds `now`, with that; None without one."""
     for row in rows:
         entries = await _entries(connection, place, row, now)
         if entries is not None:

@@ -30,7 +30,7 @@ Compared = tuple[str, str, frozenset[str]]
 # A look-up by terms looks at this many facts of each term at most, the newest.
 _MAX_POSTINGS = 200
 # Facts of one subject and predicate that are compared with a new one, the newest.
-_MAX_OPEN = 50
+MAX_OPEN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Ledger:
         numbers = self.by_key.get((subject, predicate))
         if numbers:
             numbers[:] = [number for number in numbers if number in self.open]
-            yield from [self.open[number] for number in numbers[-_MAX_OPEN:]]
+            yield from [self.open[number] for number in numbers[-MAX_OPEN:]]
 
     def with_terms(self, terms: frozenset[str]) -> list[ReadFact]:
         """The open facts that have all terms, the oldest first; of very many the newest."""
@@ -120,6 +120,17 @@ class Ledger:
         numbers[:] = [number for number in numbers if number in self.open]
         found = [self.open[number] for number in numbers[-_MAX_POSTINGS:]]
         return [read for read in found if terms <= read.terms]
+
+
+def compared_key(subject: str, predicate: str, *, is_functional: bool) -> tuple[str, str]:
+    """The subject and the predicate of a fact as they are compared."""
+    # `My alarm code is …` and `The alarm code is …` are about one thing.
+    is_value = predicate == "is" and is_functional
+    is_timed = predicate == "when"
+    thing = _thing_key(subject, is_timed=is_timed) if is_value or is_timed else ""
+    if is_value:
+        return SELF, thing
+    return thing or key_of(subject), _thing_key(predicate, is_timed=False)
 
 
 def with_words(fact: TimedFact) -> ReadFact:
@@ -143,15 +154,7 @@ def with_words(fact: TimedFact) -> ReadFact:
 
 def compared(subject: str, predicate: str, object_: str, *, is_functional: bool) -> Compared:
     """What a fact states, whatever its words: two facts with the same are wordings of one statement."""
-    # `My alarm code is …` and `The alarm code is …` are about one thing.
-    is_value = predicate == "is" and is_functional
-    is_timed = predicate == "when"
-    thing = _thing_key(subject, is_timed=is_timed) if is_value or is_timed else ""
-    return (
-        SELF if is_value else thing or key_of(subject),
-        thing if is_value else _thing_key(predicate, is_timed=False),
-        _terms_of(object_),
-    )
+    return (*compared_key(subject, predicate, is_functional=is_functional), _terms_of(object_))
 
 
 def _thing_key(subject: str, *, is_timed: bool) -> str:
