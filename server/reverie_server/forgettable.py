@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol
 
 from reverie_indexer.database.database import Connection, Slice
@@ -66,7 +66,8 @@ class Findings:
     `removed` is None where the receipt does not name the tier. `embeddings` counts cached vectors, `lines` are
     statements of messages that were changed, as they were, `stretches` the parts that go with the texts, as they stand.
     `remnants` are other texts that tell of the forgotten ones and go with them. `messages` and `episode_ids` hold one
-    of the texts, or rest on what does: the stores after this one derive from them.
+    of the texts, or rest on what does: the stores after this one derive from them. `unlisted` are places of what goes
+    by where it is, without a text.
     """
 
     tier: ForgetTier
@@ -78,17 +79,22 @@ class Findings:
     remnants: Collection[str] = ()
     messages: Sequence[MessageKey] = ()
     episode_ids: Sequence[int] = ()
+    unlisted: Sequence[Item] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """The texts that are forgotten, and where the stores that came before found them.
 
-    `edited_paths` are the files whose newest version was written without the texts in the same transaction.
+    `edited_paths` are the files whose newest version was written without the texts in the same transaction. `lines` are
+    whole lines that go as well, of the files at these paths alone, by their identity (`provenance.line_identity`).
+    `session_key` is that of a session all of which goes.
     """
 
     texts: Sequence[str]
     edited_paths: frozenset[str] = frozenset()
+    lines: Mapping[str, Mapping[bytes, str]] = field(default_factory=dict)
+    session_key: int | None = None
     messages: Sequence[MessageKey] = ()
     episode_ids: Sequence[int] = ()
 

@@ -150,7 +150,7 @@ TABLE: Mapping[str, Reading] = {
         "a.json", text, redact.Targets(["a", "a a", "''", "漢"])
     ),
     "reverie_server.forgetting.files.hashes_of_version": lambda text: forgotten_files.hashes_of_version(
-        "a.md", text, redact.Targets(["a a", "Ada"]), Rules()
+        "a.md", text, text[: len(text) // 2], redact.Targets(["a a", "Ada"]), Rules()
     ),
     "reverie_server.files.keyword_match.terms_of": keyword_text.terms_of,
     "reverie_server.files.keyword_match.score_of": lambda text: keyword_text.score_of(text, 3),

@@ -72,6 +72,11 @@ def _indexed(text: str) -> object:
     return [(terms.alike(one), frames.opposed(one)) for one in said]
 
 
+def _hashes(text: str) -> set[bytes]:
+    """Those of every other line."""
+    return {lines.line_sha256(line) for line in lines.entry_lines(text)[::2]}
+
+
 def _memory(text: str, *, is_machine: bool = False) -> model.MemoryFile:
     own = lines.entry_lines(text)
     machine = frozenset(map(essence, own)) if is_machine else frozenset()
@@ -267,6 +272,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.statements.terms_of": lambda text: statements.terms_of(text, "english"),
     "reverie_server.provenance.line_identity.line_sha256": lines.line_sha256,
     "reverie_server.provenance.line_identity.entry_lines": lines.entry_lines,
+    "reverie_server.provenance.line_identity.lines_among": lambda text: lines.lines_among(text, _hashes(text)),
+    "reverie_server.provenance.line_identity.without_lines": lambda text: lines.without_lines(text, _hashes(text)),
     "reverie_server.provenance.line_identity.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),
     "reverie_server.heuristics.statement_index.TermIndex.add": _indexed,
 }

@@ -105,6 +105,15 @@ async def forget_session(
         await settle(facts, place, slice_, Indexing(Rules(), None))
 
 
+async def facts_of_session(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], session_key: int
+) -> list[int]:
+    """The facts of some slices that a session states alone; by id."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "session_key": session_key}
+    rows = await (await connection.execute(SQL["of_session_alone"], params)).fetchall()
+    return [row["fact_id"] for row in rows]
+
+
 async def facts_holding(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
 ) -> list[DictRow]:

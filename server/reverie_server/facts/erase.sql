@@ -48,6 +48,13 @@ FROM (SELECT session_key, min(seq) AS seq FROM unnest(%(session_keys)s::bigint[]
       GROUP BY session_key) AS m
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = m.session_key;
 
+-- of_session_alone: facts of some slices that one session states and no other
+SELECT fact_id FROM fact_sources
+WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+GROUP BY fact_id
+HAVING bool_or(session_key = %(session_key)s) AND bool_and(coalesce(session_key, %(session_key)s) = %(session_key)s)
+ORDER BY fact_id;
+
 -- of_session: what was read in a session
 DELETE FROM fact_sources
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND session_key = %(session_key)s;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
-from reverie_indexer.file_rules import SEARCHABLE, is_backup
+from reverie_indexer.file_rules import BACKUP, SEARCHABLE, is_backup
 from reverie_indexer.index.document_index import forget_embeddings, purge_chunks, purge_documents
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
@@ -23,6 +23,8 @@ from reverie_indexer.text.passages import Rules, passages_of
 from reverie_server.facts.erase import forget_cleared
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.long_term.longterm import MEMORY
+from reverie_server.provenance.line_identity import lines_among, without_lines
 from reverie_server.provenance.record import forget_lines
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
@@ -42,21 +44,23 @@ class ForgettableFiles(Forgettable):
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
-        """The versions and passages that hold one of the texts."""
-        targets = Targets(forgotten.texts)
+        """The versions and passages that hold one of the texts or lines. A text in such a line counts with the line."""
+        sought = _Sought.of(forgotten)
         present: set[str] = set()
         versions: Counter[tuple[str, str]] = Counter()
         stretches: set[str] = set()
         count = 0
-        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, targets):
+        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, sought):
             versions.update((row["path"], text) for text in texts)
-            stretches |= set(await isolated(targets.stretches_in, row["content"], chars=len(row["content"])))
+            stretches |= set(
+                await isolated(sought.stretches_in, row["path"], row["content"], chars=len(row["content"]))
+            )
             count += 1
             if row["is_present"]:
                 present.add(row["path"])
-        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, targets)
+        passages = await _holding_passages(connection, tenant_id, slice_ids, sought)
         counts = _Counts(count, len(passages), len(_hashes(passages)))
-        return replace(_findings(forgotten.texts, versions, present, counts), stretches=sorted(stretches))
+        return replace(_findings(sought.texts, versions, present, counts), stretches=sorted(stretches))
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
@@ -65,18 +69,22 @@ class ForgettableFiles(Forgettable):
         tenant_id = place.tenant_id
         slice_ids = await own_slices(connection, place, with_past=True)
         rules = Rules(chunk_max_chars=settings.chunk_max_chars, language=settings.language)
-        targets = Targets(forgotten.texts)
+        sought = _Sought.of(forgotten)
         versions: Counter[tuple[str, str]] = Counter()
         hashes: set[bytes] = set()
         count = 0
-        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, forgotten.texts, targets):
+        async for row, texts in _holding_versions(connection, tenant_id, slice_ids, sought):
             if row["is_present"]:
                 raise Superseded("the text came back")
             count += 1
             versions.update((row["path"], text) for text in texts)
             size = len(row["content"])
-            hashes |= await isolated(hashes_of_version, row["path"], row["content"], targets, rules, chars=size)
-            content = await isolated(without_texts, row["path"], row["content"], targets, chars=size)
+            lines = sought.lines_of(row["path"])
+            rest = await isolated(without_lines, row["content"], lines, chars=size)
+            hashes |= await isolated(
+                hashes_of_version, row["path"], row["content"], rest, sought.targets, rules, chars=size
+            )
+            content = await isolated(without_texts, row["path"], rest, sought.targets, chars=size)
             params = {
                 "tenant_id": tenant_id,
                 "document_id": row["document_id"],
@@ -86,12 +94,12 @@ class ForgettableFiles(Forgettable):
                 "sha256": hashlib.sha256(content.encode()).digest(),
             }
             await connection.execute(SQL["rewrite_version"], params)
-            await forget_lines(connection, tenant_id, row["document_id"], row["content"], forgotten.texts)
-        passages = await _holding_passages(connection, tenant_id, slice_ids, forgotten.texts, targets)
+            await forget_lines(connection, tenant_id, row["document_id"], rest, forgotten.texts, whole=lines)
+        passages = await _holding_passages(connection, tenant_id, slice_ids, sought)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
         await purge_chunks(connection, tenant_id, passages)
         counts = _Counts(count, len(passages), embeddings)
-        return _findings(forgotten.texts, versions, forgotten.edited_paths, counts)
+        return _findings(sought.texts, versions, forgotten.edited_paths, counts)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
@@ -111,22 +119,22 @@ class ForgettableFiles(Forgettable):
         return len(rows)
 
 
-def changes_without(paths: Sequence[str], texts: Sequence[str], author: str) -> list[Change]:
-    """The changes that write the newest version of some files without the texts.
+def changes_without(forgotten: Forgotten, author: str) -> list[Change]:
+    """The changes that write the newest version of the edited files without the texts and lines.
 
     A change raises Superseded where the file was deleted meanwhile.
     """
-    targets = Targets(texts)
+    sought = _Sought.of(forgotten)
 
     def change(path: str) -> Change:
         def edit(content: str | None) -> str:
             if content is None:
                 raise Superseded("the file was deleted meanwhile")
-            return without_texts(path, content, targets)
+            return without_texts(path, without_lines(content, sought.lines_of(path)), sought.targets)
 
         return Change(path, edit, author, "forget", reserved=True)
 
-    return [change(path) for path in paths]
+    return [change(path) for path in sorted(forgotten.edited_paths)]
 
 
 async def shared_files_holding(
@@ -144,9 +152,50 @@ def without_texts(path: str, content: str, targets: Targets) -> str:
     return targets.erase_from(content, by_line=path.endswith(SEARCHABLE)).text
 
 
-def hashes_of_version(path: str, content: str, targets: Targets, rules: Rules) -> set[bytes]:
-    """The hashes of those passages of an old version that hold a target: the cache may have them. Pure."""
-    return {passage.sha256 for passage in passages_of(path, content, rules) if targets.found_in(passage.text)}
+def hashes_of_version(path: str, content: str, rest: str, targets: Targets, rules: Rules) -> set[bytes]:
+    """The hashes of those passages of an old version that hold a target, or that `rest`, the version without whole
+    lines, has not: the cache may have them. Pure."""
+    passages = passages_of(path, content, rules)
+    found = {passage.sha256 for passage in passages if targets.found_in(passage.text)}
+    if rest == content:
+        return found
+    return found | {passage.sha256 for passage in passages} - {each.sha256 for each in passages_of(path, rest, rules)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """What goes: texts, wherever they stand, and whole lines of the files at some paths and of backups of them."""
+
+    forgotten: Forgotten
+    targets: Targets
+    texts: Sequence[str]
+    lines: Mapping[str, Mapping[bytes, str]]
+
+    @classmethod
+    def of(cls, forgotten: Forgotten) -> _Sought:
+        lines = {text: None for of_path in forgotten.lines.values() for text in of_path.values()}
+        return cls(
+            forgotten, Targets(forgotten.texts), list(dict.fromkeys([*lines, *forgotten.texts])), forgotten.lines
+        )
+
+    @property
+    def prefilter(self) -> dict[str, Any]:
+        """The parameters of the statements' prefilters, with the paths of files that are read for their lines."""
+        pattern = BACKUP if MEMORY in self.lines else None
+        return {**_prefilter(self.forgotten.texts), "paths": list(self.lines), "backups": pattern}
+
+    def lines_of(self, path: str) -> Mapping[bytes, str]:
+        return self.lines.get(MEMORY if is_backup(path) else path, {})
+
+    def found_in(self, path: str, *contents: str) -> list[str]:
+        """The lines and, in what is left without them, the texts that the contents of a file hold."""
+        lines = self.lines_of(path)
+        found = {lines[sha256]: None for content in contents for sha256 in lines_among(content, lines)}
+        return [*found, *self.targets.found_in(*(without_lines(content, lines) for content in contents))]
+
+    def stretches_in(self, path: str, content: str) -> list[str]:
+        """As of `Targets`, of a file without the lines."""
+        return self.targets.stretches_in(without_lines(content, self.lines_of(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,25 +233,25 @@ def _hashes(passages: Sequence[DictRow]) -> set[bytes]:
 
 
 async def _holding_versions(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], targets: Targets
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], sought: _Sought
 ) -> AsyncIterator[tuple[DictRow, list[str]]]:
-    """The versions that hold one of the texts, one after the other: a history may be larger than memory."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
+    """The versions that hold what goes, one after the other: a history may be larger than memory."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **sought.prefilter}
     async with connection.cursor(name="holding_versions") as cursor:
         cursor.itersize = 10
         await cursor.execute(SQL["holding_versions"], params)
         async for row in cursor:
-            if contained := await isolated(targets.found_in, row["content"], chars=len(row["content"])):
+            if contained := await isolated(sought.found_in, row["path"], row["content"], chars=len(row["content"])):
                 yield row, contained
 
 
 async def _holding_passages(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str], targets: Targets
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], sought: _Sought
 ) -> list[DictRow]:
-    """The passages of the index and its past that hold one of the texts, in themselves or in their headings."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_prefilter(texts)}
+    """The passages of the index and its past that hold what goes, in themselves or in their headings."""
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **sought.prefilter}
     rows = await (await connection.execute(SQL["holding_chunks"], params)).fetchall()
-    return [row for row in rows if targets.found_in(row["text"], row["above"])]
+    return [row for row in rows if sought.found_in(row["path"], row["text"], row["above"])]
 
 
 def _prefilter(texts: Sequence[str]) -> dict[str, Any]:

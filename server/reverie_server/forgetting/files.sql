@@ -1,9 +1,11 @@
--- holding_versions: the versions of a place's files that may hold a text: they have its longest word
+-- holding_versions: the versions of a place's files that may hold a text: they have its longest word, or are read for their lines
 SELECT d.document_id, d.path, d.deleted_at IS NULL AND v.version = d.version AS is_present, v.version, v.content
 FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word) WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), a.word) > 0)
+  AND (d.path = ANY(%(paths)s::text[]) OR d.path ~ %(backups)s::text OR EXISTS (
+      SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+      WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), a.word) > 0))
 ORDER BY d.path, d.document_id, v.version;
 
 -- rewrite_version: an old text without what was forgotten
@@ -11,14 +13,15 @@ UPDATE versions SET content = %(content)s, size = %(size)s, sha256 = %(sha256)s
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version = %(version)s;
 
 -- holding_chunks: the passages of the files of a place, of now or of the past, that may hold a text, in themselves or their headings
-SELECT c.chunk_id, c.slice_id, c.term_count, c.passage_sha256, c.valid_to, c.text,
+SELECT d.path, c.chunk_id, c.slice_id, c.term_count, c.passage_sha256, c.valid_to, c.text,
        array_to_string(c.heading_path, E'\n') || E'\n' || c.context AS above
 FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NULL
-  AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
-              WHERE strpos(lower(normalize(translate(
-                  array_to_string(c.heading_path || c.context || c.text, E'\n'), %(invisible)s::text, ''), NFKD)), a.word) > 0)
+  AND (d.path = ANY(%(paths)s::text[]) OR EXISTS (
+      SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
+      WHERE strpos(lower(normalize(translate(
+          array_to_string(c.heading_path || c.context || c.text, E'\n'), %(invisible)s::text, ''), NFKD)), a.word) > 0))
 ORDER BY c.chunk_id;
 
 -- sharing_files: shared files that a person sees and that may hold a text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,6 +21,7 @@ from reverie_server.forgetting.receipts import NewReceipt, add_receipt, receipt_
 from reverie_server.forgetting.selection import Selection, Statements, Target
 from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import Folded
@@ -94,17 +95,19 @@ class Forgetting:
             if not await store.agent_exists(connection, place.tenant_id, place.agent_id):
                 raise NotFound(f"there is no agent {place.agent_id!r}")
         dry_run = dry_run or (target.query is not None and target.items is None)
+        session: Session | None = None
+        if target.kind == "session":
+            # Before its statements are read: what is said after that is told by its last number.
+            session, _ = await self._sessions.locate(grant.principal, str(target.session_id), to_write=not dry_run)
         selected = await self._selection.select(grant, place, target)
         receipt = Receipt(dry_run, [], {"document": Removed(0, 0, 0, 0)}, 0, 0, ())
-        if selected.texts:
+        if selected.texts or session is not None:
             shared = await self._still_shared(grant, place, selected.texts)
             if dry_run:
-                receipt = await self._would_remove(place, selected)
+                receipt = await self._would_remove(place, selected, session)
             else:
-                receipt = await self._remove(grant, place, selected, kind or target.kind)
+                receipt = await self._remove(grant, place, selected, kind or target.kind, session)
             receipt = replace(receipt, still_shared=shared)
-        if target.session_id is not None and not dry_run:
-            await self._sessions.delete(grant.principal, target.session_id)
         return receipt
 
     async def forget_statements(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
@@ -123,24 +126,41 @@ class Forgetting:
             selected.add(text, "0", as_sentence=False)
         return await self._remove(grant, place, selected, "text")
 
-    async def _would_remove(self, place: Place, selected: Statements) -> Receipt:
-        texts = await self._with_remnants(place, selected.texts)
-        _, stretches = await self._survey(place, texts)
-        together = await self._with_remnants(place, _longest_first(stretches, texts))
-        receipt, _ = await self._survey(place, together)
+    async def _would_remove(self, place: Place, selected: Statements, session: Session | None) -> Receipt:
+        gone = Forgotten(
+            await self._with_remnants(place, selected.texts),
+            lines=selected.lines_by_path,
+            session_key=session.session_key if session else None,
+        )
+        _, stretches = await self._survey(place, gone)
+        together = await self._with_remnants(place, _longest_first(stretches, gone.texts))
+        receipt, _ = await self._survey(place, replace(gone, texts=together))
         return replace(receipt, items=_listed(receipt.items, selected, stretches))
 
-    async def _remove(self, grant: Grant, place: Place, selected: Statements, kind: ReceiptKind) -> Receipt:
+    async def _remove(
+        self,
+        grant: Grant,
+        place: Place,
+        selected: Statements,
+        kind: ReceiptKind,
+        session: Session | None = None,
+    ) -> Receipt:
+        """Remove in several transactions. Whole lines go first, as they were seen, and the session last: who was
+        interrupted can ask for it again."""
         receipts: list[Receipt] = []
-        for first in range(0, len(selected.texts), MAX_AT_ONCE):
-            texts = selected.texts[first : first + MAX_AT_ONCE]
-            attempt = partial(self._erase, grant, place, texts, selected, kind)
+        count = max(1, len(selected.texts))
+        for first in range(0, count, MAX_AT_ONCE):
+            gone = Forgotten(
+                selected.texts[first : first + MAX_AT_ONCE], lines=selected.lines_by_path if first == 0 else {}
+            )
+            last = session if first + MAX_AT_ONCE >= count else None
+            attempt = partial(self._erase, grant, place, gone, selected, kind, last)
             receipts.append(await until_stable(attempt, attempts=MAX_ATTEMPTS, what="what holds this text"))
         return _together(receipts)
 
-    async def _survey(self, place: Place, texts: Sequence[str]) -> tuple[Receipt, list[str]]:
-        """Where the stores hold the texts; and the parts that go with them, as they stand."""
-        forgotten = Forgotten(texts)
+    async def _survey(self, place: Place, forgotten: Forgotten) -> tuple[Receipt, list[str]]:
+        """Where the stores hold what goes; and the parts that go with the texts, as they stand."""
+        known = {_key(text) for text in forgotten.texts}
         survey: list[Findings] = []
         stretches: dict[str, None] = {}
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -150,7 +170,6 @@ class Forgetting:
                 forgotten = forgotten.after(findings)
                 survey.append(findings)
                 stretches |= dict.fromkeys(findings.stretches)
-        known = {_key(text) for text in texts}
         return _receipt(survey, dry_run=True), [text for text in stretches if _key(text) not in known]
 
     async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
@@ -163,18 +182,30 @@ class Forgetting:
         return list(dict.fromkeys(together))
 
     async def _erase(
-        self, grant: Grant, place: Place, texts: Sequence[str], selected: Statements, kind: ReceiptKind
+        self,
+        grant: Grant,
+        place: Place,
+        gone: Forgotten,
+        selected: Statements,
+        kind: ReceiptKind,
+        session: Session | None,
     ) -> Receipt:
-        """Forget the texts, in one attempt. Raises Superseded where others changed the memory meanwhile."""
-        texts = await self._with_remnants(place, texts)
-        before, stretches = await self._survey(place, texts)
-        paths = sorted({item.path for item in before.items if item.present and item.tier == "document"})
-        texts = await self._with_remnants(place, _longest_first(stretches, texts))
-        forgotten = Forgotten(texts, frozenset(paths))
+        """Forget texts, lines and a session, in one attempt. Raises Superseded where others changed the memory."""
+        gone = replace(
+            gone,
+            texts=await self._with_remnants(place, gone.texts),
+            session_key=session.session_key if session else None,
+        )
+        before, stretches = await self._survey(place, gone)
+        paths = frozenset(item.path for item in before.items if item.present and item.tier == "document")
+        texts = await self._with_remnants(place, _longest_first(stretches, gone.texts))
+        forgotten = replace(gone, texts=texts, edited_paths=paths)
         meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
         log = self._forgotten_log
         erasure = _Erasure(self._stores, self._tombstones, log, place, forgotten, grant.settings, meant, self._now())
-        changes = changes_without(paths, texts, grant.author)
+        if session is not None:
+            erasure.remove_session = partial(self._sessions.remove_unchanged, grant.principal, session)
+        changes = changes_without(forgotten, grant.author)
         async with self._pipeline.unit_of_work(place, changes) as unit:
             await erasure.run(unit.connection, unit.slice_)
         receipt = erasure.receipt
@@ -219,6 +250,7 @@ class _Erasure:
     meant: _Meant
     at: datetime
     receipt: Receipt | None = field(default=None, init=False)
+    remove_session: Callable[[Connection, Place, Slice], Awaitable[None]] | None = field(default=None, init=False)
 
     async def run(self, connection: Connection, slice_: Slice) -> None:
         """Erase store after store and leave tombstones. Raises Superseded to begin again."""
@@ -233,6 +265,7 @@ class _Erasure:
             erased.append(findings)
         # A text may be part of a statement: tombstones of whole ones recognise a transcript that is sent again.
         lines = [line for findings in erased for line in findings.lines]
+        lines += [line for of_path in self.forgotten.lines.values() for line in of_path.values()]
         tenant_id, slice_id = self.place.tenant_id, slice_.slice_id
         keyed = self.tombstones.keyed([*texts, *lines])
         count = await self.tombstones.add_keyed(connection, tenant_id, slice_id, keyed)
@@ -241,11 +274,13 @@ class _Erasure:
         of_files = replace(of_files, passages=max(self.meant.passages, of_files.passages))
         receipt = replace(receipt, removed={**receipt.removed, "document": of_files}, tombstones=count)
         items = _listed(receipt.items, self.meant.selected, self.meant.stretches)
+        if self.remove_session is not None:
+            await self.remove_session(connection, self.place, slice_)
         stored = NewReceipt(
             self.meant.author,
             self.meant.kind,
             texts,
-            items,
+            [*items, *(item for findings in erased for item in findings.unlisted)],
             receipt.removed,
             receipt.embeddings,
             count,
@@ -254,7 +289,7 @@ class _Erasure:
         number = await add_receipt(connection, tenant_id, slice_id, stored)
         self.receipt = replace(receipt, items=items, receipt_id=receipt_name(number))
         if self.log is not None:
-            await self.log.note_texts(connection, self.place, texts, keyed)
+            await self.log.note_texts(connection, self.place, [*texts, *lines], keyed)
 
 
 def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
@@ -281,8 +316,9 @@ def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[s
 
 def _prefix_of(text: str, selected: Statements) -> str:
     """The beginning of the id: that of the statement which the text is, is part of, or which is part of it."""
-    if text in selected.ids:
-        return selected.ids[text]
+    known = selected.ids.get(text) or selected.line_ids.get(text)
+    if known is not None:
+        return known
     key = _key(text)
     related = (each for each in selected.ids if key in _key(each) or _key(each) in key)
     return selected.ids[next(related, next(iter(selected.ids)))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
@@ -13,10 +15,11 @@ from reverie_server.facts.erase import forget_cleared
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.heuristics.requests.requested_lines import asks_for_previous
 from reverie_server.sessions import erase as session_erase
-from reverie_server.sessions.model import Session
+from reverie_server.sessions.model import Session, path_of
 from reverie_server.sessions.sessions import SQL as SESSIONS
 from reverie_server.sessions.sessions import empty
 from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import Targets
 from reverie_server.text.tokens import CountTokens, estimate_tokens
 
 SQL = Queries(__file__)
@@ -40,22 +43,30 @@ class ForgettableMessages(Forgettable):
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
-        """The messages that hold one of the texts. A request to remember what goes is no request without it."""
+        """The messages that hold one of the texts, and those of a session that goes.
+
+        A request to remember what goes is no request without it.
+        """
         texts = forgotten.texts
         matches = await session_erase.survey(connection, tenant_id, slice_ids, texts, asks_for_previous)
-        return _findings(matches, texts)
+        rest = await _rest_of_session(connection, tenant_id, forgotten)
+        return _with_rest(_findings(matches, texts), rest)
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
-        """Rewrite the messages, and the summaries that stand for them; what they asked to forget is done by it."""
+        """Rewrite the messages, and the summaries that stand for them; what they asked to forget is done by it.
+
+        Those of a session that goes are counted here, and removed by whoever asks for it.
+        """
         texts = forgotten.texts
+        rest = await _rest_of_session(connection, place.tenant_id, forgotten)
         matches = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
         if matches.found:
             session_keys, seqs = zip(*matches.found, strict=True)
             params = {"tenant_id": place.tenant_id, "session_keys": list(session_keys), "seqs": list(seqs)}
             await connection.execute(SQL["meet_requests"], params)
-        return _findings(matches, texts)
+        return _with_rest(_findings(matches, texts), rest)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
@@ -109,6 +120,31 @@ def _findings(matches: session_erase.MessageMatches, texts: Sequence[str]) -> Fi
         remnants=matches.remnants,
         messages=matches.found,
     )
+
+
+async def _rest_of_session(connection: Connection, tenant_id: str, forgotten: Forgotten) -> tuple[str, Removed] | None:
+    """The path of a session that goes, and what it has beside what holds one of the texts; None where none goes."""
+    params = {"tenant_id": tenant_id, "session_key": forgotten.session_key}
+    row = await (await connection.execute(SQL["whole_session"], params)).fetchone()
+    if row is None:
+        return None
+    targets = Targets(forgotten.texts)
+    messages = await asyncio.to_thread(_without, targets, row["messages"])
+    passages = await asyncio.to_thread(_without, targets, row["passages"])
+    return path_of(row["session_id"]), Removed(int(messages == len(row["messages"])), passages, messages, 0)
+
+
+def _without(targets: Targets, texts: Sequence[str]) -> int:
+    return sum(not targets.found_in(text) for text in texts)
+
+
+def _with_rest(findings: Findings, rest: tuple[str, Removed] | None) -> Findings:
+    if rest is None:
+        return findings
+    path, counts = rest
+    removed = counts if findings.removed is None else findings.removed + counts
+    unlisted = [Item("message", path, "", True, counts.versions)] if counts.versions else []
+    return replace(findings, unlisted=unlisted, removed=removed)
 
 
 async def _remove_some(

@@ -12,6 +12,17 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s
 ORDER BY s.session_key
 FOR NO KEY UPDATE OF s;
 
+-- whole_session: what was said in a session, and what the index has of it
+SELECT s.session_id,
+       ARRAY(SELECT m.content FROM messages m
+             WHERE m.tenant_id = %(tenant_id)s AND m.session_key = s.session_key ORDER BY m.seq) AS messages,
+       ARRAY(SELECT c.text FROM documents d
+             JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
+             WHERE d.tenant_id = %(tenant_id)s AND d.session_key = s.session_key AND d.episode_id IS NULL
+             ORDER BY c.chunk_id) AS passages
+FROM sessions s
+WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s::bigint;
+
 -- remove_messages: delete messages of a session, and subtract them from its counts
 WITH gone AS (
     DELETE FROM messages

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from psycopg.rows import DictRow
 
@@ -18,6 +19,7 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.forgettable import ReceiptKind
+from reverie_server.forgetting.session_lines import SessionLine, lines_of_session
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.search.asked.near_statements import NearStatements
@@ -78,16 +80,26 @@ class Statements:
     """The statements to forget, in order, each with the beginning of the ids of its items.
 
     `as_written` has a text as it stands, where the one that is sought was given a full stop: then it is not found as
-    the beginning of a longer sentence.
+    the beginning of a longer sentence. `lines` of files go whole, where they stand alone; `line_ids` is as `ids`.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
     as_written: dict[str, str] = field(default_factory=dict)
+    lines: list[SessionLine] = field(default_factory=list)
+    line_ids: dict[str, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
         """The texts that are sought."""
         return list(self.ids)
+
+    @property
+    def lines_by_path(self) -> dict[str, dict[bytes, str]]:
+        """The lines of each file, by their identity."""
+        found: dict[str, dict[bytes, str]] = {}
+        for line in self.lines:
+            found.setdefault(line.path, {})[line.sha256] = line.text
+        return found
 
     def add(self, text: str, prefix: str, *, as_sentence: bool) -> None:
         """Add a statement, once."""
@@ -135,8 +147,10 @@ class Selection:
         elif target.entity_id is not None:
             texts = await self._names(place, target.entity_id)
         elif target.session_id is not None:
-            for text in await self._statements_of_session(grant, place, target.session_id):
+            texts, selected.lines = await self._said_in(grant, place, target.session_id)
+            for text in texts:
                 selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=True)
+            selected.line_ids = {line.text: _prefix(secret, place, 0, "line", line.text) for line in selected.lines}
             return selected
         elif target.id is not None:
             row = await self._passage(place, target.id)
@@ -256,15 +270,22 @@ class Selection:
         # A name that is no name ("my boss") is in what is said of others, too.
         return sorted((name for name in names if name == rows[0]["name"] or _is_name(name)), key=len, reverse=True)
 
-    async def _statements_of_session(self, grant: Grant, place: Place, session_id: str) -> list[str]:
-        """The statements of a session that no other session of the place has."""
+    async def _said_in(self, grant: Grant, place: Place, session_id: str) -> tuple[list[str], list[SessionLine]]:
+        """The statements of a session that no other session of the place has, and the lines written of it alone.
+
+        A short statement is no text to look for: it stands in what others say by chance.
+        """
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             found = await look_up(connection, Key.of(grant.principal, session_id))
             if found is None or found[1] != place:
                 raise NotFound(f"there is no session {session_id!r}")
-            params = {"tenant_id": place.tenant_id, "slice_ids": await own_slices(connection, place)}
+            params: dict[str, Any] = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+            }
             rows = await (await connection.execute(SQL["said"], params)).fetchall()
-        return await asyncio.to_thread(_of_one_session, rows, found[0].session_key)
+            texts, elsewhere = await asyncio.to_thread(_of_one_session, rows, found[0].session_key)
+            return texts, await lines_of_session(connection, place.tenant_id, params["slice_ids"], found[0], elsewhere)
 
 
 def having(topic: str, texts: Sequence[str], language: str) -> list[str]:
@@ -306,7 +327,8 @@ def relevant_statements(passage: str, terms: frozenset[str], language: str) -> l
     return [text for text, count in zip(found, shared, strict=True) if 2 * count >= most]
 
 
-def _of_one_session(rows: Sequence[DictRow], session_key: int) -> list[str]:
+def _of_one_session(rows: Sequence[DictRow], session_key: int) -> tuple[list[str], str]:
+    """The distinctive statements of one session alone; and what the others say, folded, a line for each statement."""
     keys_elsewhere: set[str] = set()
     statements_here: dict[str, str] = {}
     for row in rows:
@@ -316,7 +338,8 @@ def _of_one_session(rows: Sequence[DictRow], session_key: int) -> list[str]:
                 keys_elsewhere.add(key)
             elif is_distinctive(text):
                 statements_here.setdefault(key, text)
-    return [text for key, text in statements_here.items() if key not in keys_elsewhere]
+    alone = [text for key, text in statements_here.items() if key not in keys_elsewhere]
+    return alone, "\n".join(sorted(keys_elsewhere))
 
 
 def _is_name(name: str) -> bool:
@@ -325,10 +348,11 @@ def _is_name(name: str) -> bool:
 
 def _only(selected: Statements, items: Sequence[str]) -> Statements:
     prefixes = {item.partition(".")[0] for item in items}
-    if not items or not prefixes <= set(selected.ids.values()):
+    if not items or not prefixes <= {*selected.ids.values(), *selected.line_ids.values()}:
         raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
     chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in prefixes}
-    return Statements(chosen, {text: selected.as_written[text] for text in chosen})
+    lines = [line for line in selected.lines if selected.line_ids[line.text] in prefixes]
+    return Statements(chosen, {text: selected.as_written[text] for text in chosen}, lines, selected.line_ids)
 
 
 def _prefix_of(secret: bytes, place: Place, row: DictRow, text: str) -> str:

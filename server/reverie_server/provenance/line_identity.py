@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reverie_server.llm.generation import Generation
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence
+from reverie_server.text.remove_spans import Span, without_spans_by_line
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
@@ -39,6 +40,26 @@ def entry_lines(text: str) -> list[str]:
     """The lines of a markdown text with content: no headings, blank lines or rules."""
     lines = (line.rstrip("\r\n") for line in lines_of(text))
     return [line for line in lines if essence(line) and not _HEADING.match(line)]
+
+
+def lines_among(text: str, hashes: Collection[bytes]) -> dict[bytes, str]:
+    """The lines of a markdown text that have one of some identities, by these; the first of each."""
+    found: dict[bytes, str] = {}
+    for line in entry_lines(text) if hashes else ():
+        if (sha256 := line_sha256(line)) in hashes:
+            found.setdefault(sha256, line)
+    return found
+
+
+def without_lines(text: str, hashes: Collection[bytes]) -> str:
+    """A markdown text without the lines that have one of some identities."""
+    spans: list[Span] = []
+    end = 0
+    for line in lines_of(text):
+        start, end = end, end + len(line)
+        if lines_among(bare := line.rstrip("\r\n"), hashes):
+            spans.append((start, start + len(bare)))
+    return without_spans_by_line(text, spans)
 
 
 def added_lines(before: str, after: str) -> list[str]:

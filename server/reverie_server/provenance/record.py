@@ -7,7 +7,7 @@ line is. Every function works inside the caller's transaction, in which the slic
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from psycopg.rows import DictRow
@@ -92,14 +92,21 @@ async def origins_of_lines(
 
 
 async def forget_lines(
-    connection: Connection, tenant_id: str, document_id: int, before: str, texts: Sequence[str]
+    connection: Connection,
+    tenant_id: str,
+    document_id: int,
+    before: str,
+    texts: Sequence[str],
+    *,
+    whole: Collection[bytes] = (),
 ) -> None:
-    """Delete the provenance of the lines of a document that hold nothing but the given texts.
+    """Delete the provenance of the lines of a document that hold nothing but the given texts, and of `whole` lines.
 
     `before` is the version of the document that still holds them. A line with a rest keeps its provenance, under the
     hash of the rest. Raises TextTooCostly where a long version takes too much CPU time.
     """
     gone, moved = await isolated(lines_without, before, texts, chars=len(before))
+    gone += whole
     if not gone and not moved:
         return
     params = {

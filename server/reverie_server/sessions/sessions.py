@@ -259,18 +259,45 @@ class Sessions:
         found, place = await self.locate(principal, session_id, to_write=True)
         async with self._database.tenant(place.tenant_id) as connection:
             slice_ = await lock_slice(connection, place)
-            params = Key.of(principal, session_id).params
-            row = await (await connection.execute(LOOKUP["lock_session"], params)).fetchone()
-            if row is None or row["session_key"] != found.session_key:
-                raise NotFound(f"there is no session {session_id!r}")
-            session = Session(**row)
-            if with_session:
-                await self.on_delete(connection, place, slice_, session.session_key)
-            await self.on_empty(connection, place, slice_, session.session_key)
-            await empty(connection, place, slice_, session)
-            if with_session:
-                params = {"tenant_id": place.tenant_id, "session_key": session.session_key}
-                await connection.execute(SQL["drop_session"], params)
-            if self.forgotten_log is not None:
-                names = (place.tenant_id, principal.agent_id, session.owner_key, session_id)
-                await self.forgotten_log.note(connection, "session" if with_session else "messages", *names)
+            session = await self._locked(connection, principal, found)
+            await self._take_away(connection, place, slice_, principal, session, with_session=with_session)
+
+    async def remove_unchanged(
+        self, principal: Principal, found: Session, connection: Connection, place: Place, slice_: Slice
+    ) -> None:
+        """Do what `delete` does, for a session that was located, in a transaction with its slice's lock.
+
+        NotFound where it has gone meanwhile, Conflict where more was said in it.
+        """
+        session = await self._locked(connection, principal, found)
+        if session.last_seq != found.last_seq:
+            raise Conflict("more was said in the session meanwhile; try again")
+        await self._take_away(connection, place, slice_, principal, session, with_session=True)
+
+    async def _locked(self, connection: Connection, principal: Principal, found: Session) -> Session:
+        params = Key.of(principal, found.session_id).params
+        row = await (await connection.execute(LOOKUP["lock_session"], params)).fetchone()
+        if row is None or row["session_key"] != found.session_key:
+            raise NotFound(f"there is no session {found.session_id!r}")
+        return Session(**row)
+
+    async def _take_away(
+        self,
+        connection: Connection,
+        place: Place,
+        slice_: Slice,
+        principal: Principal,
+        session: Session,
+        *,
+        with_session: bool,
+    ) -> None:
+        if with_session:
+            await self.on_delete(connection, place, slice_, session.session_key)
+        await self.on_empty(connection, place, slice_, session.session_key)
+        await empty(connection, place, slice_, session)
+        if with_session:
+            params = {"tenant_id": place.tenant_id, "session_key": session.session_key}
+            await connection.execute(SQL["drop_session"], params)
+        if self.forgotten_log is not None:
+            names = (place.tenant_id, principal.agent_id, session.owner_key, session.session_id)
+            await self.forgotten_log.note(connection, "session" if with_session else "messages", *names)
