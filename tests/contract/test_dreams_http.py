@@ -14,6 +14,7 @@ from tests.nights import ADA, TEA, Nights, nights
 
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
+from reverie_server.files.files import Write
 from reverie_server.forgetting.selection import Target
 
 REPORT_FIELDS = {
@@ -210,9 +211,9 @@ async def test_without_isolation_the_team_has_one_memory_and_each_owner_a_card(c
         assert (await controls.data("dream/morning-card", owner)) is None
 
 
-async def entry_of(controls: Controls) -> dict[str, Any]:
+async def entry_of(controls: Controls, line: str = TEA) -> dict[str, Any]:
     await controls.ada.memory("# Long-term Memory\n\n## Notes\n\n- I never work on Fridays.\n")
-    await controls.ada.ready()
+    await controls.ada.ready(line)
     await controls.post("emergence", owner_key=ADA)
     [entry] = await controls.data("dream/morning-card")
     return dict(entry)
@@ -282,6 +283,14 @@ async def test_a_forgotten_entry_leaves_memory_card_and_report(controls: Control
     assert await controls.data("dream/morning-card") is None
     assert TEA not in str(await controls.data("dream/reports"))
     assert (await controls.post(path_of(entry, "confirm"), owner_key=ADA)).status_code == 404
+
+
+async def test_forgetting_an_entry_takes_no_sentence_that_begins_with_it(controls: Controls) -> None:
+    entry = await entry_of(controls, TEA.rstrip("."))
+    longer = f"{TEA.rstrip('.')} only where it is black."
+    await controls.ada.runtime.workspace.put(controls.ada.place, Write("notes/drinks.md", "user", "put"), longer)
+    assert (await controls.post(path_of(entry, "forget"), owner_key=ADA)).status_code == 200
+    assert await controls.ada.text("notes/drinks.md") == longer
 
 
 async def test_an_entry_that_left_the_memory_vanishes_from_the_card(controls: Controls) -> None:

@@ -206,6 +206,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.redact.essence": redact.essence,
     "reverie_server.text.redact.essences": redact.essences,
     "reverie_server.text.redact.is_distinctive": redact.is_distinctive,
+    "reverie_server.text.redact.is_sentence": redact.is_sentence,
+    "reverie_server.text.redact.whole_sentence": redact.whole_sentence,
     "reverie_server.text.redact.spoken_length": redact.spoken_length,
     "reverie_server.text.redact.without_forgotten": _without,
     "reverie_server.text.redact.without_forgotten:all": lambda text: redact.without_forgotten(text, lambda kept: True),

@@ -29,7 +29,7 @@ from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.lookup import Key, look_up
-from reverie_server.text.redact import Folded, is_distinctive
+from reverie_server.text.redact import Folded, is_distinctive, whole_sentence
 from reverie_server.text.statement_spans import statements
 
 SQL = Queries(__file__)
@@ -51,9 +51,10 @@ _CAPITALISED = re.compile(r"(?<!\w)[^\W\d_a-zß-öø-ÿ]\w+")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to forget: exactly one of a query, an id, a text, an entity and a session, or `items` that were listed.
+    """What to forget: one of a query, an id, a text, an entity, a session and statements, or `items` that were listed.
 
     The id is that of a passage. Items of a query are chosen by their ids alone; those of the others stand beside them.
+    A text may be a part of a sentence; statements are whole ones, and no longer sentence begins with them.
     """
 
     query: str | None = None
@@ -62,6 +63,7 @@ class Target:
     entity_id: str | None = None
     session_id: str | None = None
     items: Sequence[str] | None = None
+    statements: Sequence[str] | None = None
 
     @property
     def kind(self) -> ReceiptKind:
@@ -72,7 +74,8 @@ class Target:
             "entity": self.entity_id,
             "session": self.session_id,
         }
-        return next((kind for kind, value in named.items() if value is not None), "items")
+        otherwise: ReceiptKind = "items" if self.statements is None else "text"
+        return next((kind for kind, value in named.items() if value is not None), otherwise)
 
 
 @dataclass(slots=True)
@@ -104,7 +107,7 @@ class Statements:
     def add(self, text: str, prefix: str, *, as_sentence: bool) -> None:
         """Add a statement, once."""
         bare = text.strip()
-        sought = f"{bare}." if as_sentence and is_distinctive(bare) and bare[-1:] not in _FULL_STOPS else bare
+        sought = whole_sentence(bare) if as_sentence else bare
         if sought and sought not in self.ids:
             self.ids[sought] = prefix
             self.as_written[sought] = bare
@@ -128,7 +131,7 @@ class Selection:
 
     async def select(self, grant: Grant, place: Place, target: Target) -> Statements:
         """The statements of a target. Raises NotFound, ValidationFailed, and StaleSelection for items not there."""
-        named = (target.query, target.id, target.text, target.entity_id, target.session_id)
+        named = (target.query, target.id, target.text, target.entity_id, target.session_id, target.statements)
         count = sum(part is not None for part in named)
         if count != 1 and not (count == 0 and target.items is not None):
             raise ValidationFailed("give exactly one of query, id, text, entity_id and session_id, or items")
@@ -144,6 +147,10 @@ class Selection:
         selected = Statements()
         if target.text is not None:
             texts = [checked_text(target.text)]
+        elif target.statements is not None:
+            for text in target.statements:
+                selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=True)
+            return selected
         elif target.entity_id is not None:
             texts = await self._names(place, target.entity_id)
         elif target.session_id is not None:

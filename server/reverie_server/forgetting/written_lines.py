@@ -21,7 +21,7 @@ from reverie_server.sessions import erase as session_erase
 from reverie_server.sessions.append import LOG_REASON
 from reverie_server.sessions.spoken import spoken
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import INVISIBLE, Folded, Targets, anchor_of, is_distinctive, pattern_of
+from reverie_server.text.redact import INVISIBLE, Folded, Targets, anchor_of, is_distinctive, pattern_of, whole_sentence
 
 SQL = Queries(__file__)
 # The date at the end of a line, when it was learned.
@@ -38,8 +38,8 @@ class ForgettableWrittenLines(Forgettable):
     ) -> Collection[str]:
         """The statements of lines that the server wrote, where one of the texts contains the whole statement.
 
-        "Remember that I like tea." became "I like tea.", in which the text is not found. Each is returned as the line
-        has it and as a sentence without its date. Lines of SOUL.md that follow from a fact go with it, and lines made
+        "Remember that I like tea." became "I like tea.", in which the text is not found. Each is returned as a sentence
+        with and without its date. Lines of SOUL.md that follow from a fact go with it, and lines made
         of messages in a model's own words, where one of these stands in the texts and nowhere else in what was said.
         """
         params = {
@@ -85,7 +85,7 @@ async def _lines_of_facts(
     }
     rows = await (await connection.execute(SQL["of_facts"], params)).fetchall()
     return [
-        spoken(line)
+        whole_sentence(spoken(line))
         for row in rows
         for hashes in [{bytes(sha256) for sha256 in row["hashes"]}]
         for line in entry_lines(row["content"])
@@ -133,7 +133,7 @@ def _terms_besides(content: str, texts: Sequence[str]) -> set[str]:
 def _lines_with(row: DictRow, terms: Collection[str], texts: Sequence[str]) -> list[str]:
     """The lines of the version that the server wrote, with one of the terms. Those that hold a text lose it anyway."""
     hashes = {bytes(sha256) for sha256 in row["hashes"]}
-    lines = [spoken(line) for line in entry_lines(row["content"]) if line_sha256(line) in hashes]
+    lines = [whole_sentence(spoken(line)) for line in entry_lines(row["content"]) if line_sha256(line) in hashes]
     targets = Targets(texts)
     return [line for line in lines if not meaning_of(line).terms.isdisjoint(terms) and not targets.found_in(line)]
 
@@ -150,5 +150,5 @@ def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
             undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
             # A statement of a word or two is in many texts by chance.
             if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
-                found |= dict.fromkeys((statement, f"{undated}."))
+                found |= dict.fromkeys(map(whole_sentence, (statement, undated)))
     return list(found)

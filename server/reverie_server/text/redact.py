@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
-from reverie_server.text.statement_spans import statement_spans, with_what_goes_along, without_stumps
+from reverie_server.text.statement_spans import is_statement, statement_spans, with_what_goes_along, without_stumps
 
 # Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
@@ -165,8 +165,18 @@ class _Target:
 def sought(text: str) -> tuple[str, bool]:
     """The form in which a text is looked for: itself, or a sentence without its full stop; and whether it is one."""
     bare = text.rstrip().rstrip(_FULL_STOPS)
-    is_sentence = bare != text.rstrip() and is_distinctive(bare)
-    return (bare if is_sentence else text), is_sentence
+    is_whole = bare != text.rstrip() and is_sentence(bare)
+    return (bare if is_whole else text), is_whole
+
+
+def is_sentence(bare: str) -> bool:
+    """Whether words without a full stop say enough to be found as a sentence, also where it has none."""
+    return is_distinctive(bare) or is_statement(bare)
+
+
+def whole_sentence(bare: str) -> str:
+    """A statement as it is found whole alone: with a full stop, where it says enough to be one."""
+    return bare if bare[-1:] in f"{_FULL_STOPS}…" or not is_sentence(bare) else f"{bare}."
 
 
 def _ends_at(text: str, end: int) -> bool:

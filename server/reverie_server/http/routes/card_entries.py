@@ -79,7 +79,7 @@ async def forget_entry(
     grant, place = await system.gate.write(who, a, owner_key, None, action="forget")
     entries, language = system.consolidation.card_entries, grant.settings.language
     texts = await entries.to_forget(place, report_id, key, language)
-    receipt = await system.forgetting.forget_texts(grant, place, texts)
+    receipt = await system.forgetting.forget(grant, place, Target(statements=texts), dry_run=False)
     counted(len(receipt.items))
     removed = sum(tier.files for tier in receipt.removed.values())
     return ForgottenEntryAnswer(data=ForgottenEntryData(key=key, removed=removed))

@@ -99,7 +99,7 @@ async def forget_fact(
     fact = await system.facts.view.fact(grant.principal, fact_id)
     place = place_of(grant, fact)
     for statement in await system.facts.changes.statements(place, fact):
-        receipt = await system.forgetting.forget(grant, place, Target(text=statement), dry_run=False)
+        receipt = await system.forgetting.forget(grant, place, Target(statements=[statement]), dry_run=False)
     return response_from(Receipt, receipt)
 
 
