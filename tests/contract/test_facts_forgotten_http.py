@@ -65,3 +65,17 @@ async def test_a_line_without_a_full_stop_takes_no_sentence_that_begins_with_it(
     await forget(http, (await facts(http))[fact])
     assert await content(http, "notes/family.md") == "- I like tea.\n"
     assert await content(http, "notes/other.md") == f"{note}\n"
+
+
+async def test_the_receipt_counts_all_that_was_removed(talk: Talk, http: httpx.AsyncClient) -> None:
+    await talk.put("notes/family.md", "- Remember that my sister lives in Lyon\n")
+    await talk.say("My sister lives in Lyon. I like coffee.", "Nice.")
+    await read_facts(talk)
+    receipt = await forget(http, (await facts(http))["user's sister", "Lyon"])
+    assert receipt["removed"]["document"]["files"] == 2, "the note and the daily log"
+    assert receipt["removed"]["message"]["versions"] == 1
+    assert receipt["removed"]["fact"]["files"] == 1
+    listed = (await http.get(f"{AGENT}/receipts", params={"owner_key": ADA})).json()["receipts"]
+    assert [each["id"] for each in listed] == [receipt["receipt_id"]], "one forgetting"
+    assert listed[0]["kind"] == "text"
+    assert contents(await talk.everything())[0] == "I like coffee."
