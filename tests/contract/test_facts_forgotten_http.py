@@ -79,3 +79,23 @@ async def test_the_receipt_counts_all_that_was_removed(talk: Talk, http: httpx.A
     assert [each["id"] for each in listed] == [receipt["receipt_id"]], "one forgetting"
     assert listed[0]["kind"] == "text"
     assert contents(await talk.everything())[0] == "I like coffee."
+
+
+@pytest.mark.parametrize(
+    "sentence", ["I moved to Bergen and my dog is called Rex.", "My dog is called Rex, and I moved to Bergen."]
+)
+async def test_of_a_sentence_with_two_facts_the_other_clause_stays(
+    talk: Talk, http: httpx.AsyncClient, sentence: str
+) -> None:
+    await talk.put("notes/me.md", f"- {sentence}\n")
+    await talk.say(sentence, "Nice.")
+    await read_facts(talk)
+    await talk.put("notes/other.md", "I moved to Bergen County, Nevada, last year. I like coffee.\n")
+    await forget(http, (await facts(http))["user", "Bergen"])
+    await read_facts(talk)
+    assert ("user", "Rex") in await facts(http)
+    assert ("user", "Bergen") not in await facts(http)
+    assert await content(http, "notes/other.md") == "I moved to Bergen County, Nevada, last year. I like coffee.\n"
+    assert "Bergen" not in (await content(http, "notes/me.md")) + contents(await talk.everything())[0]
+    assert (await content(http, "notes/me.md")).strip("- .\n").lower() == "my dog is called rex"
+    assert contents(await talk.everything())[0].strip(".").lower() == "my dog is called rex"

@@ -443,6 +443,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.terms.is_longer_name": lambda text: terms.is_longer_name(text, text[1:]),
     "reverie_server.heuristics.changes.superseding.resolve": _resolve,
     "reverie_server.facts.lines.check_statement": lambda text: fact_lines.check_statement(text[:1000]),
+    "reverie_server.facts.lines.clause_in": lambda text: fact_lines.clause_in(text, text[: len(text) // 2]),
     "reverie_server.facts.lines.locate": _in_lines,
     "reverie_server.facts.answers.nearest": lambda text: answers.nearest(_stored(text), _due(text)[0].messages),
     "reverie_server.facts.answers.stored_lines": lambda text: answers.stored_lines(_stored(text)),

@@ -27,6 +27,7 @@ from reverie_server.facts.conflicts import Statement, wordings_of
 from reverie_server.facts.echoes import add_echoes
 from reverie_server.facts.lines import (
     check_statement,
+    clause_in,
     line_with,
     locate,
     statement_of,
@@ -72,6 +73,14 @@ class FactChangesDependencies:
 
 
 @dataclass(frozen=True, slots=True)
+class Wordings:
+    """How a fact is stated: in whole sentences, and in clauses of sentences that say something else, too."""
+
+    sentences: Sequence[str]
+    clauses: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Line:
     """A line of a file that states a fact: by its hash, and the keys of the sentence."""
 
@@ -88,7 +97,7 @@ class FactChanges:
         self._dependencies = dependencies
         self._database = dependencies.database
 
-    async def statements(self, place: Place, fact: Fact) -> list[str]:
+    async def wordings(self, place: Place, fact: Fact) -> Wordings:
         """What was said and written to state a fact, word for word, and the fact's own words."""
         params = {"tenant_id": place.tenant_id, "slice_id": fact.slice_id, "fact_id": fact.fact_id}
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -99,8 +108,10 @@ class FactChanges:
                 for name in ("messages", "lines")
                 for row in await (await connection.execute(SQL[name], params)).fetchall()
             ]
-        found = [statement for text in texts for statement in statements_in(text, keys)]
-        return list(dict.fromkeys([*found, fact.text]))
+        found = {statement for text in texts for statement in statements_in(text, keys)}
+        clauses = {statement: clause_in(statement, fact.text) for statement in sorted(found)}
+        whole = [statement for statement, clause in clauses.items() if clause is None]
+        return Wordings([*whole, fact.text], sorted({clause for clause in clauses.values() if clause}))
 
     async def edit(self, grant: Grant, place: Place, fact: Fact, text: str) -> int:
         """Write other words in the place of a fact's line, which is then a person's; the id of the fact they state.

@@ -10,10 +10,11 @@ from reverie_indexer.errors import ValidationFailed
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.text.markdown_edit import lines_of
-from reverie_server.text.redact import essence
+from reverie_server.text.redact import Targets, essence
 
 MAX_TEXT_CHARS = 1000
 _LEAD = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
+_FULL_STOPS = ".!?。！？ "
 _ENDING = re.compile(r"\r?\n?\Z")
 
 
@@ -39,6 +40,16 @@ def check_statement(text: str) -> str:
 def statements_in(text: str, keys: Collection[bytes]) -> list[str]:
     """The sentences of a text that have one of the keys, each once, in order."""
     return list(dict.fromkeys(text[span.start : span.end] for span in keyed_sentences(text) if span.key in keys))
+
+
+def clause_in(sentence: str, statement: str) -> str | None:
+    """The clause of a sentence that says a statement, with the word that joins it; None where it cannot go alone.
+
+    Behind a comma alone the sentence may go on ("I moved to Bergen, Norway").
+    """
+    found = Targets([statement.rstrip(_FULL_STOPS)]).stretches_in(sentence)
+    is_part = len(found) == 1 and essence(found[0]) not in (essence(sentence), essence(statement))
+    return found[0] if is_part else None
 
 
 def locate(text: str, sha256: bytes, keys: Collection[bytes]) -> Located | None:

@@ -54,7 +54,8 @@ class Target:
     """What to forget: one of a query, an id, a text, an entity, a session and statements, or `items` that were listed.
 
     The id is that of a passage. Items of a query are chosen by their ids alone; those of the others stand beside them.
-    A text may be a part of a sentence; statements are whole ones, and no longer sentence begins with them.
+    A text may be a part of a sentence; statements are whole ones, and no longer sentence begins with them. Beside them
+    go `clauses` of other sentences, each with the word that joins it to the rest.
     """
 
     query: str | None = None
@@ -64,6 +65,7 @@ class Target:
     session_id: str | None = None
     items: Sequence[str] | None = None
     statements: Sequence[str] | None = None
+    clauses: Sequence[str] = ()
 
     @property
     def kind(self) -> ReceiptKind:
@@ -148,6 +150,8 @@ class Selection:
         if target.text is not None:
             texts = [checked_text(target.text)]
         elif target.statements is not None:
+            for text in target.clauses:
+                selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=False)
             for text in target.statements:
                 selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=True)
             return selected

@@ -111,7 +111,7 @@ def _widened(text: str, statement: Span, removed: Sequence[Span]) -> list[Span]:
 
 def _clause(text: str, statement: Span, span: Span) -> Span | None:
     """The span with a separator on one side, where it is a clause of a statement; None where it is a part of one."""
-    start, end = span
+    start, end = _without_separators(text, statement, span)
     if not is_statement(text[start:end]):
         return None
     before = _separator_before(text, statement[0], start)
@@ -122,6 +122,16 @@ def _clause(text: str, statement: Span, span: Span) -> Span | None:
     if before is not None and (after is not None or ends_here):
         return before, end
     return None
+
+
+def _without_separators(text: str, statement: Span, span: Span) -> Span:
+    """The span of a clause that was named with the words which join it to the rest, without them."""
+    start, end = span
+    before = text[max(statement[0], start - _SEPARATED_CHARS) : start]
+    behind = text[end : min(statement[1], end + _SEPARATED_CHARS)]
+    opening = _SEPARATES.match(text, start - (len(before) - len(before.rstrip())), end)
+    closing = _separator_before(text, start, end + len(behind) - len(behind.lstrip()))
+    return (opening.end() if opening and opening.end() > start else start), (end if closing is None else closing)
 
 
 def _separator_before(text: str, low: int, start: int) -> int | None:

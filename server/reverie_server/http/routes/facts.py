@@ -98,8 +98,9 @@ async def forget_fact(
     grant, _ = await system.gate.write(who, a, body.resolved_owner() if body else None, None, action="forget")
     fact = await system.facts.view.fact(grant.principal, fact_id)
     place = place_of(grant, fact)
-    statements = await system.facts.changes.statements(place, fact)
-    receipt = await system.forgetting.forget(grant, place, Target(statements=statements), dry_run=False)
+    said = await system.facts.changes.wordings(place, fact)
+    target = Target(statements=said.sentences, clauses=said.clauses)
+    receipt = await system.forgetting.forget(grant, place, target, dry_run=False)
     return response_from(Receipt, receipt)
 
 
