@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends
 from fastapi import Path as PathParameter
 
 from reverie_server.access.audit import counted
+from reverie_server.forgetting.selection import Target
 from reverie_server.http.context import Agent, System, Who, no_query
 from reverie_server.http.routes.control import may_fail
 from reverie_server.http.schemas.common import response_from
