@@ -13,6 +13,8 @@ import pytest
 from reverie_indexer.errors import EmbedderUnavailable, TextTooCostly
 from reverie_server.extraction import asked as module
 from reverie_server.extraction.asked import asked_to_remember
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.search.asked.near_statements import NearStatement
 from reverie_server.sessions.model import Message
 
@@ -79,3 +81,25 @@ async def test_what_asked_for_something_on_another_day_is_not_what_is_meant() ->
 
     found = await asked_to_remember(NO_MODEL, page("We had soup.", REQUEST, "Will do."), "english", near)
     assert not found.stated_at
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("Make a mental note: my sister can't eat gluten.", "My sister can't eat gluten."),
+        ("just for future ref, I am allergic to nuts.", "I am allergic to nuts."),
+        ("Could I ask you to remember that I work nights?", "I work nights."),
+        ("Can you remember that my bike is a Gazelle?", "My bike is a Gazelle."),
+        ("denkst du bitte daran, dass ich keine laktose vertrage?", "Ich vertrage keine laktose."),
+        ("Kannst du dir merken, dass mein Rad blau ist?", "Mein Rad ist blau."),
+        ("¿te importaría recordar que no como cerdo?", "No como cerdo."),
+        ("我不吃辣你记一下", "我不吃辣"),
+        ("你能记住我的柜子是88号吗？", "我的柜子是88号。"),
+    ],
+)
+def test_what_is_asked_for_in_a_question_is_kept_as_a_statement(message: str, kept: str) -> None:
+    assert [fact.text for fact in read_facts([Utterance(message, AT)]) if fact.is_request] == [kept]
+
+
+def test_a_question_that_is_asked_for_is_no_statement() -> None:
+    assert not [fact for fact in read_facts([Utterance("Remember: what did I tell you?", AT)]) if fact.is_request]

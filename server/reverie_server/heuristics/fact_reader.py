@@ -64,6 +64,7 @@ _FARTHER: Sequence[Where] = ("next", "answer", "answer_to_question")
 # Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
 _MAX_CORRECTION_READS = 200
 _HAS_DIGIT = re.compile(r"\d")
+_ASKING_END = re.compile(r"[吗嗎]?[?？]\s*$")
 _NOT_PROSE = re.compile(r"\s*(?:[>|{}]|#{1,6} |</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
 
 
@@ -197,6 +198,10 @@ def _read_sentence(
         # The verb of `dass mein Flug am 13. geht, nein, am 14.` stands before what corrects it.
         taken_back = corrected_within(core, cues, _reads_nothing) if request.is_subordinate else None
         core = taken_back.statement if taken_back is not None else core
+        # "Could you remember that I work nights?" asks, and what is to be remembered does not.
+        told = _ASKING_END.sub("", core)
+        if told != core and not asks(told, cues):
+            core = told + ("。" if cues is not None and cues.unspaced else ".")
         core = _as_statement(core, is_subordinate=request.is_subordinate, phrases=phrases)
     if phrases is None:
         reader.last_sentence, reader.last_count = None, 0
