@@ -14,7 +14,7 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
 
-_QUOTED = re.compile('"[^"]{8,}"|“[^”]{4,}”|„[^“”"]{8,}[“”"]|«[^»]{4,}»|「[^」]{4,}」|『[^』]{4,}』|‹[^›]{8,}›')
+_QUOTED = re.compile('"[^"]{8,}"|“[^“”]{4,}”|„[^„“”"]{8,}[“”"]|«[^«»]{4,}»|「[^「」]{4,}」|『[^『』]{4,}』|‹[^‹›]{8,}›')
 _TEXT = (
     r"(?:e-?mails?|mails?|messages?|texts?|letters?|notes?|repl(?:y|ies)|drafts?|sentences?|paragraphs?|posts?|poems?|stor(?:y|ies)"
     r"|songs?|lyrics|scripts?|dialogues?|speech(?:es)?|scenes?|subtitles?|this|these|the following|it"
@@ -87,11 +87,15 @@ def _worked_on(message: str) -> Iterator[Span]:
 
 def _said(message: str) -> Iterator[Span]:
     """What stands behind a colon behind which somebody else speaks: a sentence, or what begins on the next line."""
+    said_to = 0
     for colon in _COLON.finditer(message):
+        if colon.start() < said_to:
+            continue
         first = max(0, colon.start() - _MOST_CHARS)
         begins = [found.end() for found in _SENTENCE_BEGIN.finditer(message, first, colon.start())]
         before = aligned(message[begins[-1] if begins else first : colon.start()]).rstrip()
         if _SAYS.search(before) is None or _I_SAY.search(before) is not None:
             continue
         end = None if "\n" in colon[0] else _SENTENCE_END.search(message, colon.end())
-        yield colon.end(), len(message) if end is None else end.end()
+        said_to = len(message) if end is None else end.end()
+        yield colon.end(), said_to
