@@ -84,6 +84,16 @@ async def test_what_each_role_may_do(with_key: Client) -> None:
         assert (await admin.put("/agents/x", json={})).status_code == 201
 
 
+async def test_a_delete_of_everything_takes_no_parameter_that_would_be_ignored(with_key: Client) -> None:
+    async with await with_key("admin") as admin:
+        assert (await put(admin, "a.md", "lantern")).status_code == 201
+        for params in ({"owner_key": "user:ada"}, {"dry_run": "true"}):
+            assert code(await admin.delete("/agents/wren", params=params)) == (422, "validation_error")
+            assert code(await admin.delete("/keys/0123456789abcdef", params=params)) == (422, "validation_error")
+        assert (await search(admin, "lantern")).json()["count"] == 1
+        assert (await admin.delete("/agents/wren")).status_code == 204
+
+
 async def test_a_key_bound_to_an_owner_is_that_owner_whatever_the_request_says(with_key: Client) -> None:
     async with await with_key("member") as app, await with_key("member", owner_key="user:ada") as ada:
         await put(app, "ben.md", "lantern of Ben", owner_key="user:ben")

@@ -158,6 +158,12 @@ def test_a_paragraph_that_does_not_fit_is_skipped_not_cut() -> None:
     assert recent.text == "## Recent Context\n\n### 2026-04-02\n\nSmall.\n\nAlso small."
 
 
+def test_what_was_pasted_on_one_day_takes_no_room_from_the_others() -> None:
+    notes = {TODAY - timedelta(days=1): "word " * 1200, TODAY - timedelta(days=2): "- Ada moved to Bonn"}
+    [recent] = context.note_parts(PromptFiles(notes=notes, today=TODAY), Limits(1000, 1000), estimate_tokens)
+    assert recent.text == "## Recent Context\n\n### 2026-04-01\n\n- Ada moved to Bonn"
+
+
 @pytest.mark.parametrize("limit", [0, 3, 8])
 def test_without_room_there_is_no_recent_context(limit: int) -> None:
     files = PromptFiles(notes={TODAY - timedelta(days=1): "It rained for a long time."}, today=TODAY)

@@ -106,6 +106,14 @@ def test_of_two_memories_one_within_the_other_the_better_stays() -> None:
     assert chosen(found(short, 0.6, 1), found(short, 0.6, 2, path="b.md")) == [short]
 
 
+def test_a_part_of_a_word_is_not_what_the_prompt_holds() -> None:
+    code = "- The gate code is 12"
+    assert chosen(found(code), texts=["The gate code is 1234."]) == [code]
+    assert chosen(found(code), texts=["The gate code is 12."]) == []
+    assert chosen(found("The gate code is 1234", 0.8, 1), found(code, 0.7, 2)) == ["The gate code is 1234", code]
+    assert chosen(found("我的柜子是88号"), texts=["他说我的柜子是88号吗"]) == []
+
+
 def test_what_says_nothing_is_no_memory() -> None:
     """Nor is a heading of an empty section."""
     assert chosen(found("# 2026-04-03"), found("  "), found("## Review")) == []

@@ -134,3 +134,8 @@ def test_whatever_a_model_writes_is_read_or_refused_in_words_that_can_be_sent(to
         refusal = error.detail
     if refusal is not None:
         assert 0 < len(refusal.encode()) < 3000
+
+
+def test_an_empty_list_of_items_is_none() -> None:
+    assert read_arguments(arguments.ForgetMemory, {"query": "tea", "items": []}).items is None
+    assert "exactly one of query, id and text" in refused(arguments.ForgetMemory, {"items": []})

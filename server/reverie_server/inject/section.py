@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from datetime import date
 
 from reverie_indexer.model import Tier
-from reverie_indexer.text.analyse import fold
+from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
 from reverie_server.sessions.daily_log import parts_of, repeats
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_prompt
 from reverie_server.text.tokens import CountTokens
 
 _HEADING = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<title>[^\n]*)")
 _SPACE = re.compile(r"\s*")
+# Scripts in which the neighbours of a character do not show where a word ends.
+_UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
+# In so many places a text is looked for as whole words.
+_MAX_PLACES = 50
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
@@ -78,7 +82,7 @@ def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptCont
             continue
         if _is_in_prompt(memory.text, body, folded_prompt, prompt.texts):
             continue
-        if any(_overlap(body, other) for other in bodies):
+        if any(_contains(body, other) or _contains(other, body) for other in bodies):
             continue
         entries.append(Entry(memory, text))
         bodies.append(body)
@@ -160,13 +164,25 @@ def _folded(text: str) -> str:
     return " ".join(fold(for_prompt(text)).split())
 
 
-def _overlap(one: str, other: str) -> bool:
-    return one in other or other in one
+def _contains(text: str, part: str) -> bool:
+    """Whether a text has another as whole words: "code: 12" is no part of "code: 1234"."""
+    start, tried = text.find(part), 0
+    while start >= 0 and tried < _MAX_PLACES:
+        end = start + len(part)
+        if not (_goes_on(text[start - 1 : start], part[:1]) or _goes_on(part[-1:], text[end : end + 1])):
+            return True
+        start, tried = text.find(part, start + 1), tried + 1
+    return False
+
+
+def _goes_on(left: str, right: str) -> bool:
+    """Whether two characters beside each other are of one word."""
+    return left.isalnum() and right.isalnum() and _UNSPACED.search(left + right) is None
 
 
 def _is_in_prompt(text: str, body: str, folded_prompt: Sequence[str], prompt_texts: Sequence[str]) -> bool:
     """Whether a text of the prompt contains the body, or is a part of `text`, a line of the daily log."""
-    if any(body in prompt_text for prompt_text in folded_prompt):
+    if any(_contains(prompt_text, body) for prompt_text in folded_prompt):
         return True
     passage = text.strip()
     return parts_of(passage) is not None and any(repeats(passage, prompt_text) for prompt_text in prompt_texts)

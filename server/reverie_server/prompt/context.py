@@ -131,7 +131,8 @@ def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: 
     """The notes of today and of the days before. `visible` are the log texts of exchanges that the prompt has verbatim:
     one line of the notes is left out for each.
 
-    Of a day that does not fit whole the newest paragraphs that fit are taken, and no day before it.
+    Of a day that does not fit whole the newest paragraphs that fit are taken, and no day before it. A day of which none
+    fits is left out.
     """
     unlisted = Counter(visible)
     days = {day: _paragraphs(text, day, unlisted) for day, text in sorted(files.notes.items(), reverse=True)}
@@ -145,9 +146,12 @@ def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: 
         if not paragraphs:
             continue
         heading = f"### {day.isoformat()}"
-        room -= count(f"{heading}{_SEPARATOR}")
-        fitting, room = _newest_fitting(paragraphs, room, count)
-        recent += [heading, *fitting] if fitting else []
+        fitting, left = _newest_fitting(paragraphs, room - count(f"{heading}{_SEPARATOR}"), count)
+        # What somebody pasted on one day takes no room from the others.
+        if not fitting:
+            continue
+        recent += [heading, *fitting]
+        room = left
         if len(fitting) < len(paragraphs):
             break
     if recent:

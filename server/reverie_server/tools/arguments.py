@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from reverie_indexer.errors import ValidationFailed
@@ -90,6 +90,12 @@ class ForgetMemory(Arguments):
     text: Text | None = None
     items: Annotated[list[str], Field(max_length=200)] | None = None
     confirm: bool = False
+
+    @field_validator("items")
+    @classmethod
+    def _none_named(cls, items: list[str] | None) -> list[str] | None:
+        # A model sends an empty list for what it does not give.
+        return items or None
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:

@@ -47,7 +47,9 @@ async def put_agent(a: Agent, body: AgentPut, response: Response, system: System
     return response_from(AgentBody, agent)
 
 
-@router.delete("/{a}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404, 409))
+@router.delete(
+    "/{a}", status_code=204, dependencies=[Depends(no_body), Depends(no_query)], responses=may_answer(404, 409)
+)
 async def delete_agent(a: Agent, system: System, who: Who) -> None:
     """Delete an agent with all its memory, everybody's, history included."""
     system.gate.manage(who, a, action="forget")

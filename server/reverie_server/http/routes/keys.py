@@ -36,7 +36,9 @@ async def create_key(body: KeyPost, system: System, who: Who) -> KeyMade:
     return new_key_body(entry, key)
 
 
-@router.delete("/{key_id}", status_code=204, dependencies=[Depends(no_body)], responses=may_answer(404))
+@router.delete(
+    "/{key_id}", status_code=204, dependencies=[Depends(no_body), Depends(no_query)], responses=may_answer(404)
+)
 async def revoke_key(
     key_id: Annotated[str, PathParameter(description="A key's id", examples=["3f9c2a71b04de586"])],
     system: System,
