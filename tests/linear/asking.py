@@ -22,6 +22,7 @@ from reverie_server.heuristics.requests import (
     requested_lines,
     words_of_others,
 )
+from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
 from reverie_server.search.asked import features, heard, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
@@ -123,6 +124,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.sentence_model.SentenceModel.by_meaning": lambda text: worth_model.model().by_meaning(
         "passing", text, _NOTHING, _E5
     ),
+    "reverie_server.heuristics.requests.looks_like_forgetting.only_looks_like_it": only_looks_like_it,
+    "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
     "reverie_server.heuristics.requests.words_of_others.others_words": words_of_others.others_words,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.requests import forget_phrases, plain_forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.requests.words_of_others import own_statements
 from reverie_server.heuristics.simplified import simplified
@@ -90,32 +91,6 @@ _TITLE = re.compile(r"(?<!\w)(dr|dra|mr|mrs|ms|prof|st|sr|sra|hr|fr|nr)\.(?= )")
 _LATER = re.compile(
     r"for (?:now|a (?:moment|second|minute|while|bit)|today)$|por ahora$|por un (?:rato|momento)$|fürs erste$"
 )
-# What reproaches, or only asks what would be: "How could you forget my birthday?", "Would you forget me if …".
-_RHETORICAL = re.compile(
-    r"(?:(?:but|and|oh|well|aber|und|ach|pero|y)[ ,]++)*+(?:how|who|wie|wer|cómo|quién) (?:on earth |in the world )?(?:can|could|would|will|did|do|does"
-    r"|kann|konnt|könn|würd|hast|hat|pud|pued|has|va)\w*(?!\w)|[^,，]{0,8}怎么(?:能|会|可以|就)"
-    r"|(?:would|will|could) you (?:ever )?(?:forget|delete|lose)(?!\w).{2,80}? (?:if|when|once) (?:they|he|she|somebody|someone|i|you|we)(?!\w)"
-)
-# "Forget the bullet points and write it as prose" is of the work at hand.
-_GOES_ON_WITH_TASK = re.compile(
-    r"(?<!\w)(?:and|und|y)(?: (?:then|just|please|instead|bitte|dann|einfach|luego|mejor|mich|me))*+ (?:give|gimme|write|go|make|use|start|tell|show|suggest|try|focus|explain|be|help|answer|continue"
-    r"|pretend|act|look|find|list|translate|gib|schreib|mach|nimm|erklär|duz|zeig|hilf|antwort|fang|nenn|such|dame|dime|haz|hazlo|escrib|explic|expl[ií]c|usa|prueba|ve|vamos|sugi|respond|busca|tut[eé])\w*"
-)
-_OF_TOLD = re.compile(
-    r"(?<!\w)(?:told|said|mentioned|shared|memory|notes?|records?|erzählt|gesagt|erwähnt|gedächtnis|notizen|dij\w+|dicho|cont\w+|memoria|apuntes|notas)(?!\w)"
-)
-# A thing of the conversation, or of the day, is nothing that was told: "forget my last question", "don't save my seat".
-_NOTHING_TOLD = re.compile(
-    r"(?:(?:my|our|the|that|mein\w*|unser\w*|mi|mis|nuestr\w+) )?(?:(?:last|first|previous|earlier|other|silly|stupid|letzte\w*|erste\w*|vorige\w*|blöde\w*|últim\w|primer\w?|anterior|otr\w) )*+"
-    r"(?:questions?|quer(?:y|ies)|requests?|prompts?|instructions?|orders?|ideas?|suggestions?|seats?|spots?|places?|tables?|worr(?:y|ies)|troubles|manners|reservations?|plans?"
-    r"|(?:an)?fragen?|bitten?|ideen?|vorschl[aä]ge?|plän?e|plan|sorgen|platz|plätze|manieren|bestellung|anweisung(?:en)?|nicht"
-    r"|preguntas?|petici[oó]n(?:es)?|pedidos?|ideas?|propuestas?|planes|sillas?|sitios?|asientos?|mesas?|preocupaciones|penas)(?: .*)?"
-    r"|.* (?:today|tonight|this time|for (?:a|one) (?:second|sec|moment|minute|bit)|heute|diesmal|hoy|esta vez|por un (?:momento|rato|segundo))"
-)
-# Who tells that it slipped their mind: without a word for asking it is no order.
-_SLIPPED = re.compile("(?:忘了|忘記了|忘记了)[了啊呀啦呢哈]*$")
-_ASKS_HAN = re.compile("[请請吧您你帮幫]|麻烦|麻煩|拜托|拜託|能不能|可以|好[吗嗎]|行[吗嗎]|不要|给我|給我")
-_NO_CHANCE = re.compile(r"(?:das|dies|es) kannst du (?:(?:gleich|ja|doch|wohl|jetzt|auch|echt|total) )*+vergessen")
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
     r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out"
@@ -268,32 +243,14 @@ def _plain(sentence: str) -> str:
 
 
 def _request(sentence: str) -> tuple[str, str] | None:
-    found = None if _asks_nothing(sentence) else _read(sentence)
+    found = None if only_looks_like_it(_plain(sentence)) else _read(sentence)
     if found is not None and found[1]:
-        if _is_of_the_work(sentence, found[1]):
+        if (topic := told_topic(found[1], sentence)) is None:
             return None
-        # "Forget what I told you about my sister and give me a recipe" names a sister.
-        task = _GOES_ON_WITH_TASK.search(found[1])
-        found = (found[0], found[1][: task.start()].strip()) if task is not None else found
+        found = found[0], topic
     # "Borra eso de las notas" is about no marks at school.
     is_no_thing = found is not None and found[1] and _NO_THING.fullmatch(aligned(found[1]).strip()) is not None
     return ("previous", "") if is_no_thing else found
-
-
-def _asks_nothing(sentence: str) -> bool:
-    """Whether a sentence only looks like a request: a reproach, "no chance" in German, or what slipped one's mind."""
-    plain = _plain(sentence)
-    if _RHETORICAL.match(plain) is not None or _NO_CHANCE.fullmatch(plain) is not None:
-        return True
-    return _SLIPPED.search(plain) is not None and _ASKS_HAN.search(plain) is None
-
-
-def _is_of_the_work(sentence: str, topic: str) -> bool:
-    """Whether what a sentence asks to forget is of the conversation or of what is being made, and nothing told."""
-    if _OF_TOLD.search(aligned(sentence)) is not None:
-        return False
-    plain = aligned(topic)
-    return _NOTHING_TOLD.fullmatch(plain) is not None or _GOES_ON_WITH_TASK.search(plain) is not None
 
 
 def _read(sentence: str) -> tuple[str, str] | None:
