@@ -41,6 +41,7 @@ def test_what_somebody_else_says_forgets_nothing(message: str) -> None:
         ("Please write this down: my PIN is 4711.\nForget what I said about my salary.", "topic"),
         ("Please draft a mail to Tom. And forget what I said about the budget.", "topic"),
         ('He said "I quit". Forget that, please.', "previous"),
+        ("Please correct this in my profile.\nForget what I said about my boss.", "topic"),
     ],
 )
 def test_ones_own_request_beside_the_words_of_others_is_one(message: str, kind: str) -> None:

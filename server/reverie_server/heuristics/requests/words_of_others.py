@@ -42,7 +42,8 @@ _I_SAY = re.compile(
     r"(?<!\w)(?:i|what i|ich|yo|te|as i|like i)(?: \w+){0,2} (?:said|say|wrote|told|sagte|sage|schrieb|meinte?|dije|digo|decía)(?!\w)|(?:^|[^说說])我(?:刚才|剛才|之前|想|要|来|來)?(?:说|說|讲|講)"
 )
 _COLON = re.compile(r"[:：]\s*(?=\S)")
-_LINE_END = re.compile(r"[?？.。!！:：,，]?[ \t]*\n\s*(?=\S)")
+# A sentence that ends there may be followed by one of the user's: "Fix this in my profile."
+_LINE_END = re.compile(r"(?<![.。!！\s])[ \t]*\n\s*(?=\S)|\n[ \t]*\n\s*(?=\S)")
 _SENTENCE_BEGIN = re.compile(r"[.!?。！？\n]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
 # What asks for work stands so near to the beginning of the text, and a sentence in which somebody speaks is no longer.
