@@ -82,8 +82,16 @@ def test_a_node_that_goes_away_and_a_shard_that_moves_are_no_faults_of_the_progr
         internal("could not receive data from server: Connection reset by peer"),
         internal("no connection to the server\n"),
         psycopg.DatabaseError('Query could not find the intermediate result file "91_1", it was mostly likely deleted'),
+        psycopg.errors.IoError(
+            "failed to COPY to shard 102115 on /run/west:5432\nDETAIL:  failed to send 61 bytes I moved to Oslo."
+        ),
+        psycopg.errors.IoError("failed to complete COPY on /run/west:5432\nDETAIL:  connection not open"),
+        psycopg.errors.UndefinedFile('could not open shared memory segment "/PostgreSQL.17": No such file'),
     ):
-        assert type(Faults().translated(error)) is DatabaseUnavailable
+        faults = Faults()
+        assert type(faults.translated(error)) is DatabaseUnavailable
+        assert not faults.damaged
+    assert type(Faults().translated(psycopg.errors.IoError("could not read block 3 in file"))) is DataDamaged
     assert Faults().translated(internal("cache lookup failed")) is None
     # Only what Citus says, not what somebody wrote.
     assert type(Faults().translated(psycopg.errors.UniqueViolation("postmaster was shut down"))) is Conflict

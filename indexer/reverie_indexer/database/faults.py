@@ -72,6 +72,10 @@ _NODE_AWAY = re.compile(
     r"|could not (?:receive data from|send data to) server|SSL connection has been closed unexpectedly"
 )
 _PLAIN = (psycopg.errors.InternalError_, psycopg.DatabaseError)
+# What is no damage for all its code. The rows of one statement go to a shard by COPY: where its node goes away
+# meanwhile, Citus names it as a disk that cannot be read; memory that a killed PostgreSQL shared with its helpers is a
+# file that is gone.
+_CUT_OFF = re.compile(r"\A(?:failed to (?:COPY to shard|complete COPY on)|could not open shared memory segment)\b")
 
 
 @contextmanager
@@ -177,6 +181,8 @@ class Faults:
                     "PostgreSQL takes no writes now (it is read-only): nothing was written, reads go on; try again",
                     retry_after_seconds=5,
                 )
+            case psycopg.errors.IoError() | psycopg.errors.UndefinedFile() if _CUT_OFF.match(str(error)):
+                return DatabaseUnavailable(_UNAVAILABLE[unknown])
             case (
                 psycopg.errors.DataCorrupted()
                 | psycopg.errors.IndexCorrupted()
