@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -230,3 +231,22 @@ async def test_a_fact_has_those_that_it_replaced_and_what_replaced_it(talk: Talk
     refused = await http.get(f"{AGENT}/facts/{old['id']}", params={"owner_key": "user:9"})
     assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
     assert (await http.get(f"{AGENT}/facts/fact-x", params={"owner_key": ADA})).status_code == 404
+
+
+async def test_facts_are_cleared_alone_where_they_are_asked_for_and_what_they_ended_holds_again(
+    talk: Talk, http: httpx.AsyncClient
+) -> None:
+    await talk.say("home of user = Rome.", "Yes.")
+    await replace(talk, session_id="web:2").say("home of user := Oslo.", "Yes.")
+    await read_facts(talk)
+    assert [fact["object"] for fact in await facts(http, state="current")] == ["Oslo"]
+    chosen = {"tiers": ["fact"], "path_prefix": "sessions/web:2"}
+    assert (await post(http, "memory/clear", **chosen))["removed"] == {"fact": 1}
+    assert [fact["object"] for fact in await facts(http, state="current")] == ["Oslo"]
+    assert (await post(http, "memory/clear", **chosen, dry_run=False))["removed"] == {"fact": 1}
+    assert [fact["object"] for fact in await facts(http, state="current")] == ["Rome"]
+    # What stated it is there, and it is not read a second time.
+    await read_facts(talk)
+    assert [fact["object"] for fact in await facts(http, state="current")] == ["Rome"]
+    found = await post(http, "memory/search", query="Oslo", tiers=["message"])
+    assert "Oslo" in found["results"][0]["text"]

@@ -75,12 +75,17 @@ class ForgettableFacts(Forgettable):
     ) -> int:
         """Remove facts by the time at which they were last said, and by the path of all their sources.
 
-        They are read again only when facts are made anew from the files and conversations that still state them.
+        They are read again only when facts are made anew from the files and conversations that still state them. What
+        a removed fact had superseded holds again. Raises what `settle` does.
         """
         facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
         params = {**facts.key, "days": selection.older_than_days, "prefix": selection.path_prefix}
         rows = await (await connection.execute(SQL["selected"], params)).fetchall()
-        return len(rows) if dry_run else await remove(facts, [row["fact_id"] for row in rows])
+        if dry_run or not rows:
+            return len(rows)
+        removed = await remove(facts, [row["fact_id"] for row in rows])
+        await settle(facts, place, slice_, Indexing(Rules(), None))
+        return removed
 
 
 async def forget_cleared(connection: Connection, place: Place, slice_: Slice) -> None:

@@ -24,7 +24,7 @@ def _tag(tag: str) -> str:
     return plain
 
 
-SearchedTiers = Annotated[list[Literal["document", "episodic", "message"]], Field(min_length=1)]
+Tiers = Annotated[list[Tier], Field(min_length=1)]
 Tag = Annotated[Text, AfterValidator(_tag)]
 _TEXT = "# 2026-04-03\n\nAda moved the review to Thursday."
 _FOUND = {
@@ -49,14 +49,17 @@ _FOUND = {
 
 
 class Clear(Owner):
-    """What to clear: files, episodes and messages that fit every condition given. Without an owner: the team's."""
+    """What to clear: what fits every condition given. Without an owner: the team's."""
 
     model_config = request_config(older_than_days=365, path_prefix="memory/", owner_key="user:42", dry_run=True)
 
     owner_key: str | None = Field(None, description="An owner, or `*`: the team's and everybody's, for an admin")
     older_than_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
     path_prefix: Text | None = None
-    tiers: SearchedTiers = Field(default=["document", "episodic", "message"])
+    tiers: Tiers = Field(
+        default=["document", "episodic", "message"],
+        description="Facts go with what states them; `fact` clears those that are still stated, too",
+    )
     dry_run: bool = Field(True, description="Only say how much would be removed")
 
     @property
@@ -70,7 +73,7 @@ class Clear(Owner):
 
 
 class Cleared(BaseModel):
-    """How many things of each tier were, or would be, removed: files, episodes, messages."""
+    """How many things of each tier were, or would be, removed: files, facts, episodes, messages."""
 
     model_config = response_config(dry_run=True, removed={"document": 12, "episodic": 0, "message": 0})
 
@@ -110,7 +113,7 @@ class SearchRequest(Owner):
         None, description="What was said, written or holds from then on; daily notes from that day on; RFC 3339"
     )
     until: Instant | None = Field(None, description="The same up to then; daily notes up to that day; RFC 3339")
-    tiers: Annotated[list[Tier], Field(min_length=1)] = Field(default=["document", "episodic", "message", "fact"])
+    tiers: Tiers = Field(default=["document", "episodic", "message", "fact"])
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
     as_of: Instant | None = Field(
         None, description="Files as they were then, daily notes up to that day, what was said by then; RFC 3339"
