@@ -409,6 +409,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.typed.as_written": lambda text: [
         typed.as_written(text, phrases) for phrases in all_phrases().values()
     ],
+    "reverie_server.heuristics.fact_grammar.typed.with_capitals": lambda text: typed.with_capitals(
+        text, frozenset({"hannah"})
+    ),
     "reverie_server.heuristics.fact_grammar.fragments.in_full": lambda text: [
         fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)
         for phrases in all_phrases().values()

@@ -139,3 +139,34 @@ def test_what_somebody_else_does_since_is_no_fact_about_the_user(language: str) 
         if fact.subject == "user" and fact.predicate not in relations
     }
     assert wrong == {}
+
+
+def test_a_name_that_is_known_is_one_in_small_letters_too() -> None:
+    def said(*texts: str) -> list[tuple[str, str]]:
+        return [(fact.subject, fact.object) for fact in read_facts([Utterance(text, AT) for text in texts])]
+
+    assert said("My girlfriend Hannah is a paramedic.", "I'm up late. hannah works in Wakefield now.") == [
+        ("user", "Hannah"),
+        ("Hannah", "paramedic"),
+        ("Hannah", "Wakefield"),
+    ]
+    assert said("My dog is called Biscuit.", "I had a biscuit that lives in a tin.") == [("user", "Biscuit")]
+    assert said("My daughter is called Grace.", "Well, grace works at times.") == [("user", "Grace")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm Sam, I fix lifts for a living, based in Leeds", [("name", "Sam"), ("lives_in", "Leeds")]),
+        ("My name is Tom, software engineer, living in Hackney", [("name", "Tom"), ("lives_in", "Hackney")]),
+        ("been at Otway Lifts 9 years now", [("works_at", "Otway Lifts")]),
+        ("been at the gym for years", []),
+        ("new manager from monday is a guy called Dev Anand", [("boss", "Dev Anand")]),
+        ("landlord is a bloke called Mr Pritchard", [("landlord", "Mr Pritchard")]),
+        ("new boss is great", []),
+    ],
+)
+def test_people_leave_out_that_it_is_they_of_whom_they_speak(text: str, expected: list[tuple[str, str]]) -> None:
+    found = read_facts([Utterance(text, AT)])
+    assert {fact.subject for fact in found} <= {"user"}
+    assert [(fact.predicate, fact.object) for fact in found] == expected

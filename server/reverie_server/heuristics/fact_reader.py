@@ -30,7 +30,7 @@ from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fa
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.statements import Statement, Talk, facts_of_sentence, request_fact
-from reverie_server.heuristics.fact_grammar.typed import as_written
+from reverie_server.heuristics.fact_grammar.typed import as_written, with_capitals
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.requests.fact_requests import (
     Place,
@@ -74,7 +74,8 @@ class _Reader:
 
     `asked_in` is the last utterance with a request: what is promised behind it is what it asks for.
     `stated` is the statement before, with the number of its utterance and its facts, which a next sentence may correct;
-    `taken_back` a cue alone behind it; `between` what the assistant said since.
+    `taken_back` a cue alone behind it; `between` what the assistant said since. `first_names` are those of all who were
+    known before the utterance.
     """
 
     talk: Talk
@@ -88,6 +89,7 @@ class _Reader:
     taken_back: Fragment | None = None
     between: Where = "next"
     correction_reads: int = 0
+    first_names: frozenset[str] = frozenset()
 
 
 @cache
@@ -136,6 +138,7 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
     reader.talk.is_of_other, reader.talk.lockable = False, None
     if utterance.speaker == "file":
         reader.stated = None
+    reader.first_names = reader.talk.people.first_names()
     spans = spoken_sentences(text, names)
     for number, span in enumerate(spans):
         sentence = text[span.start : span.end]
@@ -159,7 +162,7 @@ def _read_sentence(
     spoken = sentence
     phrases = _phrases_of(cues)
     if phrases is not None:
-        sentence = as_written(sentence, phrases)
+        sentence = with_capitals(as_written(sentence, phrases), reader.first_names)
     if _corrects(reader, index, utterance, sentence, spoken):
         return
     restated = _restated(reader, sentence)
