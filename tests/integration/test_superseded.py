@@ -10,6 +10,7 @@ from tests.facts import read_facts
 from tests.scripted_model import ScriptedModel, says_json
 from tests.talks import Talk
 
+from reverie_indexer.index.slices import lock_slice
 from reverie_server.access.keys import OPERATOR
 from reverie_server.app.wiring import assemble
 from reverie_server.inject.inject import Injection, InjectRequest
@@ -82,6 +83,23 @@ async def test_it_is_injected_only_where_the_past_is_asked_for_and_says_until_wh
     assert "Bergen" in now.section
     before = await inject(talk, "Where did I live near the harbour before?")
     assert "near the harbour. (until 2026-" in before.section
+
+
+async def test_what_a_model_guessed_is_injected_with_what_it_took_for_the_new_state(talk: Talk) -> None:
+    await _update_new(talk, """change = '{"cue": "guessed"}'""")
+    found = await inject(talk, "Where do I live, near the harbour in Oslo?")
+    assert "near the harbour. (until 2026-10-03?) [then: I moved to Bergen" in found.section, found.section
+    await _update_new(talk, "valid_to = said_at + interval '1 day'")
+    later = await inject(talk, "Where do I live, near the harbour in Oslo?")
+    assert "near the harbour. (until 2026-10-03?)" in later.section
+    assert "[then:" not in later.section
+
+
+async def _update_new(talk: Talk, change: str) -> None:
+    _, place = await talk.grant()
+    async with talk.runtime.database.tenant(place.tenant_id) as connection:
+        await lock_slice(connection, place)
+        await connection.execute(f"UPDATE facts SET {change} WHERE text LIKE '%Bergen%'")
 
 
 async def test_what_ends_on_a_day_is_over_on_that_day_before_anything_is_settled(runtime: Runtime) -> None:

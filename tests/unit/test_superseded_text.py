@@ -61,3 +61,15 @@ def test_a_guess_is_marked_as_one() -> None:
     [(key, fact)] = over("I live in Leith.", is_likely=True).items()
     guessed = {key: replace(fact, is_guessed=True)}
     assert current_text("I live in Leith.", guessed, marked=False) == f"I live in Leith. (until {UNTIL.date()}?)"
+
+
+def test_what_a_model_found_stands_with_what_it_takes_for_the_new_state() -> None:
+    [(key, fact)] = over("I live in Leith.", is_likely=True).items()
+    signed = replace(fact, is_guessed=True, replacing="Signed for the Otley place!!")
+    until = f"I live in Leith. (until {UNTIL.date()}?) [then: Signed for the Otley place!!]"
+    assert current_text("I live in Leith.", {key: signed}, marked=False) == until
+    long = current_text("I live in Leith.", {key: replace(signed, replacing="a " * 200)}, marked=False)
+    assert len(long) < 200
+    assert long.endswith("a …]")
+    certain = replace(signed, is_likely=False, is_guessed=False)
+    assert current_text("I live in Leith.", {key: certain}, marked=True) == f"I live in Leith. (until {UNTIL.date()})"

@@ -63,7 +63,13 @@ def superseded_of(rows: Iterable[DictRow]) -> dict[bytes, Superseded]:
         statements = tuple(dict.fromkeys(statement for statement in holding if statement))
         is_likely, is_guessed = (all(row[name] for row in ended) for name in ("is_likely", "is_guessed"))
         found[key] = Superseded(
-            first["fact_id"], first["valid_to"], first["superseded_by"], statements, is_likely, is_guessed
+            first["fact_id"],
+            first["valid_to"],
+            first["superseded_by"],
+            statements,
+            is_likely,
+            is_guessed,
+            first["replacing"] or "",
         )
     return found
 

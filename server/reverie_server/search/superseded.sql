@@ -1,9 +1,12 @@
 -- superseded: those of some sentences that say what does not hold (any more), with what replaced it; with `as_of`: what did
 -- not hold at that time. What ends on a day is over from then on, settled or not (`now`). `holding` are up to four facts of the same sentence that hold; `is_likely`: no more
--- than likely; `is_guessed`: not even that.
+-- than likely; `is_guessed`: not even that. `replacing`: the statement that replaced it, if that holds.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.object,
        coalesce(n.change ->> 'cue' IN ('likely', 'guessed'), false) AND f.closed_by IS NULL AS is_likely,
        coalesce(n.change ->> 'cue' = 'guessed', false) AND f.closed_by IS NULL AS is_guessed,
+       CASE WHEN CASE WHEN %(as_of)s::timestamptz IS NULL
+                      THEN n.state = 'current' AND (n.valid_to IS NULL OR n.valid_to > %(now)s::timestamptz)
+                      ELSE n.valid_to IS NULL OR n.valid_to > %(as_of)s END THEN n.text END AS replacing,
        ARRAY(SELECT jsonb_build_object('subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
              WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256

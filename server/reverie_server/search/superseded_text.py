@@ -11,13 +11,15 @@ from reverie_server.heuristics.fact_sentences import SentenceSpan, keyed_sentenc
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
+_MOST_CHARS = 120
+
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
     """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
 
     `holding` are statements of what else its sentence says and still holds. `is_likely`: by a model, it likely does not
-    hold; `is_guessed`: it may not.
+    hold; `is_guessed`: it may not. `replacing` is the statement that replaces it, where that holds.
     """
 
     fact_id: int
@@ -26,12 +28,27 @@ class Superseded:
     holding: tuple[str, ...] = ()
     is_likely: bool = False
     is_guessed: bool = False
+    replacing: str = ""
 
 
 def until_text(fact: Superseded) -> str:
-    """` (until 2026-11-10)`, ` (until 2026-11-10?)` where that is a guess, or "" where the day is not known."""
+    """` (until 2026-11-10)`, ` (until 2026-11-10?)` where that is a guess, or "" where the day is not known.
+
+    What a model found goes with what it takes for the new state, so that a reader can see whether it is one:
+    `(until 2026-11-10) [then: We signed for the house!]`.
+    """
+    if fact.valid_to is None:
+        return ""
     doubt = "?" if fact.is_guessed else ""
-    return f" (until {fact.valid_to.date().isoformat()}{doubt})" if fact.valid_to is not None else ""
+    then = f" [then: {_short(fact.replacing)}]" if fact.is_likely and fact.replacing else ""
+    return f" (until {fact.valid_to.date().isoformat()}{doubt}){then}"
+
+
+def _short(statement: str) -> str:
+    if len(statement) <= _MOST_CHARS:
+        return statement
+    begin = statement[:_MOST_CHARS]
+    return f"{begin.rsplit(' ', 1)[0] if ' ' in begin else begin} …"
 
 
 def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: bool) -> str:
