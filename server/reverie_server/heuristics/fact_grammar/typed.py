@@ -46,7 +46,8 @@ def as_written(sentence: str, phrases: Phrases) -> str:
 def with_capitals(sentence: str, names: Collection[str]) -> str:
     """A sentence with the first names of people who are known (`People.first_names`) as one writes them: "hannah works
     nights". Takes time linear in the sentence."""
-    pieces, done, before = [], 0, ""
+    pieces: list[str] = []
+    done, before = 0, ""
     for found in _SMALL_WORD.finditer(sentence):
         word = found[0]
         if word.islower() and folded(word) in names and word not in _WORDS_TOO and before not in _BEFORE_THINGS:
