@@ -130,6 +130,17 @@ async def test_what_the_prompt_holds_is_not_injected_again(wren: Runtime) -> Non
         assert injection.top_score >= 0.3
 
 
+async def test_what_says_nothing_without_its_heading_is_injected_with_it(runtime: Runtime) -> None:
+    """Also where another entry stands between the two."""
+    people = "# {}\n\n- Collects stamps of harbours\n- Quarterly birthday review: 3 May\n"
+    await put(runtime, "notes/people.md", people.format("Bob"))
+    ada = people.format("Ada")
+    injection = await inject(runtime, "When is the quarterly birthday review?", prompt_texts=[ada])
+    assert [memory.text for memory in injection.memories] == ["Bob: Quarterly birthday review: 3 May"]
+    again = await inject(runtime, "When is the quarterly birthday review?", prompt_texts=[ada, people.format("Bob")])
+    assert again.skipped == "no_match"
+
+
 async def test_a_message_never_brings_itself_back(wren: Runtime) -> None:
     """What was just said is in the index before the turn, and in the prompt."""
     await Talk(wren, owner_key="user:1").say("I keep the spare key of the greenhouse under the blue pot")

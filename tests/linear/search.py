@@ -10,7 +10,7 @@ from tests.growth import Reading
 from reverie_indexer.text import chunk
 from reverie_server.heuristics import own_question, past, small_talk
 from reverie_server.heuristics.fact_sentences import sentence_key
-from reverie_server.inject import inject, query_expansion, section
+from reverie_server.inject import headings, inject, query_expansion, section
 from reverie_server.prompt import context, marking
 from reverie_server.search import empty_talk, episode_passages, evidence, filters, query_terms, rank, superseded_text
 from reverie_server.text import controls, fences, front_matter, query, tokens
@@ -55,6 +55,14 @@ def _memories(text: str) -> list[section.FoundMemory]:
 def _select(text: str) -> object:
     prompt = section.PromptContents([text, "something else"], frozenset({"x.md"}))
     return section.fit(section.select(_memories(text), 0.5, prompt), "notice", 500, COUNT)
+
+
+def _known_sentences(text: str) -> object:
+    known = headings.KnownSentences()
+    passages = headings.passages_of(text)
+    for passage in passages:
+        known.add(passage)
+    return [known.keys_in(passage) for passage in passages]
 
 
 TABLE: Mapping[str, Reading] = {
@@ -106,6 +114,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.query.check_query": query.check_query,
     "reverie_server.text.query.check_not_blank": query.check_not_blank,
     "reverie_server.inject.section.select": _select,
+    "reverie_server.inject.headings.KnownSentences.add": _known_sentences,
+    "reverie_server.inject.headings.KnownSentences.keys_in": _known_sentences,
+    "reverie_server.inject.headings.passages_of": headings.passages_of,
+    "reverie_server.inject.headings.titles_above": lambda text: list(headings.titles_above(text.split("\n"))),
+    "reverie_server.inject.headings.telling": lambda text: headings.telling([text, "Ada"]),
+    "reverie_server.inject.headings.needed_titles": lambda text: headings.needed_titles(text, [text, "Ada"]),
+    "reverie_server.inject.headings.is_same": lambda text: headings.is_same(text, ("ada",), headings.telling([text])),
     "reverie_server.inject.section.one_line_text": lambda text: section.one_line_text(text, DAY),
     "reverie_server.inject.section.notice_of": section.notice_of,
     "reverie_server.inject.section.line_of": lambda text: section.line_of(DAY, NOTE, text),

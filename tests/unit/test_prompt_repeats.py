@@ -54,3 +54,77 @@ def test_what_another_part_says_goes_with_the_heading_above_it(part: Part, text:
     kept = without_repeats([PROFILE, part])
     assert kept[0] == PROFILE
     assert [one.text for one in kept[1:]] == ([] if text is None else [text])
+
+
+FAMILY = Part("long_term_memory", "## Long-term Memory\n\n# Ada\n\n- Birthday: 3 May\n- Works at the bakery.")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("# Bob\n\n- Birthday: 3 May", "# Bob\n\n- Birthday: 3 May"),
+        ("# Bob\n\n- Works at the bakery.", "# Bob\n\n- Works at the bakery."),
+        ("# Family\n\n## Bob\n\n- Birthday: 3 May", "# Family\n\n## Bob\n\n- Birthday: 3 May"),
+        # No heading says whose birthday it is.
+        ("# Notes\n\n- Birthday: 3 May", "# Notes\n\n- Birthday: 3 May"),
+        ("# Ada\n\n- Birthday: 3 May", None),
+        ("# ADA\n\n## Notes\n\n- birthday: 3 May", None),
+        # What stands in code is no heading.
+        ("### Ada\n\n```\n# Bob\n```\n\n- Birthday: 3 May", "### Ada\n\n```\n# Bob\n```"),
+    ],
+)
+def test_an_entry_counts_together_with_the_heading_that_says_whose_it_is(text: str, kept: str | None) -> None:
+    found = without_repeats([FAMILY, Part("todays_notes", f"## Today's Notes\n\n{text}")])
+    assert [one.text for one in found[1:]] == ([] if kept is None else [f"## Today's Notes\n\n{kept}"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("# Where I live\n\n- I live in Kiel.", "- I live in Kiel."),
+        ("# House\n\n- The code of the alarm is 7731.", "### 2026-05-02\n\n- The code of the alarm is 7731."),
+        ("# Ada\n\n- Ada drinks tea.", "# Drinks\n\n- Ada drinks tea."),
+        ("## Preferences\n\n- Tea, no milk", "### 2026-05-02\n\n- Tea, no milk"),
+        ("# memory/people.md\n\n- Tea, no milk", "## 5/2026\n\n- Tea, no milk"),
+    ],
+)
+def test_a_heading_that_says_nothing_of_an_entry_keeps_no_repetition(first: str, second: str) -> None:
+    parts = [Part("long_term_memory", first), Part("recent_context", f"## Recent Context\n\n{second}")]
+    assert without_repeats(parts) == parts[:1]
+
+
+def test_neither_a_day_nor_a_file_stands_under_the_headings_of_the_one_before() -> None:
+    days = "## Recent Context\n\n### 2026-05-03\n\n# Ada\n\n- Rain.\n\n### 2026-05-02\n\n- Birthday: 3 May"
+    files = "## Long-term Memory\n\n# Ada\n\n- Birthday: 3 May\n\n--- b.md ---\n\n- Size: 42"
+    parts = [Part("long_term_memory", files), Part("recent_context", days)]
+    assert without_repeats(parts) == parts
+    sizes = Part("recent_context", "## Recent Context\n\n### 2026-05-02\n\n- Size: 42")
+    assert without_repeats([parts[0], sizes]) == parts[:1]
+
+
+def test_a_longer_entry_is_not_taken_for_a_shorter_one_that_it_contains() -> None:
+    memory = Part("long_term_memory", "## Long-term Memory\n\n- I work at the bakery.")
+    longer = "- I work at the bakery. The alarm code is 7731."
+    notes = Part("todays_notes", f"## Today's Notes\n\n{longer}")
+    kept = without_repeats([memory, notes])
+    assert [one.text for one in kept] == [memory.text, "## Today's Notes\n\n- The alarm code is 7731."]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        # What is indented, or begins with a pronoun, says nothing without what stands before it.
+        "- I work at the bakery.\n  - Alarm: 7731",
+        "- I work at the bakery. It opens at five.",
+    ],
+)
+def test_what_a_following_sentence_rests_on_stays(entry: str) -> None:
+    memory = Part("long_term_memory", "## Long-term Memory\n\n- I work at the bakery.")
+    notes = Part("todays_notes", f"## Today's Notes\n\n{entry}")
+    assert without_repeats([memory, notes]) == [memory, notes]
+
+
+def test_a_word_or_two_beside_what_is_known_are_no_repetition() -> None:
+    memory = Part("long_term_memory", "## Long-term Memory\n\n- I work at the bakery.")
+    notes = Part("todays_notes", "## Today's Notes\n\n- I work at the bakery. Nut allergy.")
+    assert [one.text for one in without_repeats([memory, notes])[1:]] == ["## Today's Notes\n\n- Nut allergy."]

@@ -99,11 +99,45 @@ def test_a_line_of_the_daily_log_is_left_out_beside_the_message_it_repeats() -> 
     assert chosen(found(line), texts=["when is the review with Ada?"]) == []
 
 
-def test_of_two_memories_one_within_the_other_the_better_stays() -> None:
+def test_a_memory_within_a_better_one_is_left_out_and_not_the_other_way_round() -> None:
     short, long = "Ada drinks tea.", "It is known that ada  drinks tea."
-    assert chosen(found(short, 0.8, 1), found(long, 0.7, 2)) == [short]
+    # The longer one may say more: "…, and that Bob drinks coffee".
+    assert chosen(found(short, 0.8, 1), found(long, 0.7, 2)) == [short, long]
     assert chosen(found(short, 0.6, 1), found(long, 0.7, 2)) == [long]
     assert chosen(found(short, 0.6, 1), found(short, 0.6, 2, path="b.md")) == [short]
+
+
+def lines(*memories: FoundMemory, **contents: Any) -> list[str]:
+    return [entry.text for entry in select(memories, 0.3, PromptContents(**contents))]
+
+
+BOB = "# Bob\n\n- Birthday: 3 May"
+
+
+def test_a_memory_counts_together_with_the_heading_that_says_whose_it_is() -> None:
+    ada = "# Ada\n\n- Birthday: 3 May"
+    assert lines(found(BOB), texts=[ada]) == ["Bob: Birthday: 3 May"]
+    assert lines(found(BOB), texts=[f"{ada}\n\n{BOB}"]) == []
+    assert lines(found(BOB), texts=["# Bob\n\n- Shoe size: 42\n"]) == ["Bob: Birthday: 3 May"]
+    assert lines(found(ada, 0.8, 1), found(BOB, 0.7, 2)) == ["Ada: Birthday: 3 May", "Bob: Birthday: 3 May"]
+    assert lines(found(BOB, 0.8, 1), found(BOB, 0.7, 2, path="b.md")) == ["Bob: Birthday: 3 May"]
+    assert lines(found("# 2026-04-03\n\n- Tea, no milk"), texts=["# Notes\n\n- Tea, no milk"]) == []
+
+
+def test_what_only_a_longer_memory_says_is_shown_and_what_is_said_is_not_repeated() -> None:
+    short, long = "I work at the bakery.", "I work at the bakery. The alarm code is 7731."
+    assert lines(found(short, 0.8, 1), found(long, 0.7, 2)) == [short, "The alarm code is 7731."]
+    assert lines(found(long, 0.8, 1), found(short, 0.7, 2)) == [long]
+    assert lines(found(long), texts=[f"# Long-term Memory\n\n- {short}"]) == ["The alarm code is 7731."]
+    one = "I work at the bakery, whose alarm code is 7731."
+    assert lines(found("I work at the bakery", 0.8, 1), found(one, 0.7, 2)) == ["I work at the bakery", one]
+    assert lines(found(f"{short} Code: 7731."), texts=[short]) == ["Code: 7731."]
+
+
+def test_an_answer_that_is_known_leaves_no_label_behind() -> None:
+    figs, plums = "[09:30] User: I like figs a lot.", "[09:40] User: I like plums a lot."
+    answer = " | Assistant: Thanks for letting me know!"
+    assert lines(found(figs + answer, 0.8, 1), found(plums + answer, 0.7, 2)) == [figs + answer, plums]
 
 
 def test_a_part_of_a_word_is_not_what_the_prompt_holds() -> None:

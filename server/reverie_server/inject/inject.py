@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -19,7 +19,6 @@ from reverie_indexer.resources import read_resource
 from reverie_indexer.text.chunk import note_date
 from reverie_server.access.gate import Grant
 from reverie_server.files.well_known import INSTRUCTIONS
-from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.past import asks_about_past
 from reverie_server.heuristics.small_talk import is_small_talk
 from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
@@ -30,7 +29,7 @@ from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.relevance import log_odds
 from reverie_server.search.request import SearchResult, request_for, rules_for
 from reverie_server.search.search import Search
-from reverie_server.search.superseded_text import current_text, without_said
+from reverie_server.search.superseded_text import current_text
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.spans import span
@@ -257,8 +256,7 @@ class Injector:
             and not _is_of_session(result, request.in_session)
         ]
         marked = asks_about_past(request.message)
-        said = {sentence.key for text in request.prompt_texts for sentence in keyed_sentences(text)}
-        memories = [_without_said(_found_memory(result, settings, marked=marked), said) for result in relevant]
+        memories = [_found_memory(result, settings, marked=marked) for result in relevant]
         matches = select(memories, threshold, prompt)
         fitting = fit(matches, memory_notice(), max_tokens, self._count)
         return _Selection(matches, fitting, _near(results, matches, fitting, threshold))
@@ -308,6 +306,7 @@ def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool
         path=result.path,
         day=_day(result.path, result.tier, result.updated_at, settings.time_zone),
         text=text,
+        headings=result.headings,
         relevance=result.relevance,
         precedence=_precedence(result),
     )
@@ -318,11 +317,6 @@ def _precedence(result: SearchResult) -> float:
     sure = log_odds(min(max(result.relevance, _SURE), 1 - _SURE))
     around = _MEANING * result.vector_evidence + _COVERAGE * result.coverage
     return sure + around - _OF_ASSISTANT * result.of_assistant
-
-
-def _without_said(memory: FoundMemory, said: Collection[bytes]) -> FoundMemory:
-    """A memory without the sentences that the prompt has already."""
-    return replace(memory, text=without_said(memory.text, said)) if said else memory
 
 
 def _near(

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from reverie_indexer.model import Tier
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
+from reverie_server.inject.headings import KnownSentences, Passage, is_same, needed_titles, passages_of, telling
+from reverie_server.search.superseded_text import without_said
 from reverie_server.sessions.daily_log import parts_of, repeats
 from reverie_server.text.fences import CLOSE_FENCE, HEADER, OPEN_FENCE, for_prompt
 from reverie_server.text.tokens import CountTokens
@@ -31,7 +33,10 @@ _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A passage that search found; `relevance` is absolute, 0..1; memories enter a section by their `precedence`."""
+    """A passage that search found; `relevance` is absolute, 0..1; memories enter a section by their `precedence`.
+
+    `headings` are those above it, the highest first; without any they are those that its text begins with.
+    """
 
     chunk_id: int
     tier: Tier
@@ -40,6 +45,7 @@ class FoundMemory:
     text: str
     relevance: float
     precedence: float
+    headings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +72,33 @@ class PromptContents:
 def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptContents) -> list[Entry]:
     """The memories of at least this relevance that are new to the prompt, by their precedence; the order is total.
 
-    Left out: a memory that a text of the prompt contains (white space and case folded); a line of the daily log a part
-    of which is such a text; a memory that `ids_and_paths` names; the later one of two memories of which one contains
-    the other.
+    Left out: the sentences that the prompt has, or a memory before; a memory that one of their texts contains (white
+    space and case folded); a line of the daily log a part of which is a text of the prompt; a memory that
+    `ids_and_paths` names. What says nothing without the heading above it is known below the same heading only.
     """
     ordered = sorted(memories, key=lambda memory: (-memory.precedence, -memory.relevance, -memory.chunk_id))
     relevant = [memory for memory in ordered if memory.relevance >= threshold]
-    folded_prompt = [_folded(text) for text in prompt.texts] if relevant else []
+    known = KnownSentences()
+    texts: list[Passage] = []
+    for passage in (each for text in prompt.texts if relevant for each in passages_of(text)):
+        known.add(passage)
+        texts.append(replace(passage, text=_folded(passage.text)))
     entries: list[Entry] = []
-    bodies: list[str] = []
     for memory in relevant:
-        text = one_line_text(memory.text, memory.day)
-        body = _folded(_without_marks(memory.text)[1])
-        if not text or not body or memory.path in prompt.ids_and_paths or str(memory.chunk_id) in prompt.ids_and_paths:
+        titles, body = _without_marks(memory.text)
+        if memory.path in prompt.ids_and_paths or str(memory.chunk_id) in prompt.ids_and_paths:
             continue
-        if _is_in_prompt(memory.text, body, folded_prompt, prompt.texts):
+        passage = Passage(telling(memory.headings or titles), body)
+        folded = _folded(body)
+        if not folded or _is_in(passage, folded, texts) or _is_logged(memory.text, prompt.texts):
             continue
-        if any(_contains(body, other) or _contains(other, body) for other in bodies):
+        rest = without_said(body, known.keys_in(passage))
+        text = _on_one_line(needed_titles(rest, memory.headings) or titles, rest, memory.day)
+        if not rest or not text:
             continue
         entries.append(Entry(memory, text))
-        bodies.append(body)
+        known.add(passage)
+        texts.append(replace(passage, text=folded))
     return entries
 
 
@@ -123,7 +136,10 @@ def _section(lines: Sequence[str], notice: str) -> str:
 
 def one_line_text(text: str, day: date) -> str:
     """A passage on one line and without fences, after its headings; a heading that is only the day is left out."""
-    titles, body = _without_marks(text)
+    return _on_one_line(*_without_marks(text), day)
+
+
+def _on_one_line(titles: Sequence[str], body: str, day: date) -> str:
     other_titles = [title for title in titles if title and title != day.isoformat()]
     return _one_line(": ".join([*other_titles, body] if body else other_titles))
 
@@ -180,9 +196,12 @@ def _goes_on(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and _UNSPACED.search(left + right) is None
 
 
-def _is_in_prompt(text: str, body: str, folded_prompt: Sequence[str], prompt_texts: Sequence[str]) -> bool:
-    """Whether a text of the prompt contains the body, or is a part of `text`, a line of the daily log."""
-    if any(_contains(prompt_text, body) for prompt_text in folded_prompt):
-        return True
+def _is_in(passage: Passage, folded: str, texts: Iterable[Passage]) -> bool:
+    """Whether one of some folded texts contains a passage, and the headings above it are no others."""
+    return any(_contains(text.text, folded) and is_same(passage.text, passage.titles, text.titles) for text in texts)
+
+
+def _is_logged(text: str, prompt_texts: Sequence[str]) -> bool:
+    """Whether a text is a line of the daily log, and a text of the prompt is a part of it."""
     passage = text.strip()
     return parts_of(passage) is not None and any(repeats(passage, prompt_text) for prompt_text in prompt_texts)

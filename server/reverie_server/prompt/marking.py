@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.inject.headings import KnownSentences, Passage, titles_above
 from reverie_server.prompt.context import Part, says_nothing
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text, without_said
@@ -51,32 +52,43 @@ def marked_text(text: str, superseded: Mapping[bytes, Superseded], machine_made:
 
 
 def without_repeats(parts: Sequence[Part]) -> list[Part]:
-    """The parts in their order, where an entry each of whose sentences another part has stands once.
+    """The parts in their order, where a sentence of an entry that an entry of another part has stands once.
 
-    The morning card has its entries before the long-term memory, and this before the notes. A heading that loses all
-    of its entries goes with them.
+    The morning card has its entries before the long-term memory, and this before the notes. What says nothing without
+    the heading above it is another sentence below another one. A heading that loses all of its entries goes with them.
     """
     by_name = {part.name: part for part in parts}
-    known: set[bytes] = set()
+    known = KnownSentences()
     kept: dict[str, Part] = {}
     for name in _COMPARED:
         if (part := by_name.get(name)) is None:
             continue
-        lines = []
-        part_keys: set[bytes] = set()
-        for line in part.text.split("\n"):
-            keys = {sentence.key for sentence in keyed_sentences(line)} if _ENTRY.match(line) else set()
-            if keys and keys <= known:
-                continue
-            part_keys |= keys
-            # Of what was said on a day, the sentences that stand above are left out.
-            rest = without_said(line, known) if keys & known and parts_of(line) is not None else line
-            if rest or not keys:
-                lines.append(rest)
-        known |= part_keys
+        entries, lines = _new_lines(part.text, known)
+        for entry in entries:
+            known.add(entry)
         is_shorter = "\n".join(lines) != part.text
         kept[name] = replace(part, text=_without_empty_sections(lines)) if is_shorter else part
     return [part for part in (kept.get(part.name, part) for part in parts) if part.text]
+
+
+def _new_lines(text: str, known: KnownSentences) -> tuple[list[Passage], list[str]]:
+    """The entries of a text of which something is new, and all of its lines without what is known."""
+    entries: list[Passage] = []
+    left: list[str] = []
+    lines = text.split("\n")
+    for line, following, titles in zip(lines, [*lines[1:], ""], titles_above(lines), strict=True):
+        # What is indented below an entry says nothing without it.
+        if not _ENTRY.match(line) or (following[:1].isspace() and following.strip()):
+            left.append(line)
+            continue
+        entry = Passage(titles, line)
+        known_keys = known.keys_in(entry)
+        if known_keys and all(sentence.key in known_keys for sentence in keyed_sentences(line)):
+            continue
+        entries.append(entry)
+        if rest := without_said(line, known_keys):
+            left.append(rest)
+    return entries, left
 
 
 def _without_empty_sections(lines: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A passage with its scores, which are those of `rank.Scores`.
+    """A passage with its scores, which are those of `rank.Scores`. `headings` are those above it, the highest first.
 
     `matched` are the terms that it shares with the query, in the query's order; without any, `bm25` is 0. `similarity`
     is the cosine to the query, None where there is no vector to compare. `plan` says how its slice, which has
@@ -117,6 +117,7 @@ class SearchResult:
     start_line: int
     end_line: int
     text: str
+    headings: tuple[str, ...]
     scope: Scope
     owner_key: str | None
     updated_at: datetime

@@ -51,6 +51,7 @@ def result_of(
         start_line=candidates.start_line[index],
         end_line=candidates.end_line[index],
         text=passage["text"],
+        headings=tuple(passage["heading_path"]),
         scope=scope_of(slice_.agent_id, slice_.owner_key),
         owner_key=slice_.owner_key,
         updated_at=passage["updated_at"],

@@ -154,14 +154,15 @@ LEFT JOIN LATERAL (
       AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
 ) f ON cardinality(%(others)s::text[]) > 0;
 
--- passages: where passages stand, their text and time, and the episode of each passage of a summary
+-- passages: where passages stand, their text, headings and time, and the episode of each passage of a summary
 SELECT c.chunk_id, c.slice_id, c.tier::text AS tier, c.start_line, c.end_line,
-       coalesce(d.path, 'facts/fact-' || f.fact_id) AS path, c.text, e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
+       coalesce(d.path, 'facts/fact-' || f.fact_id) AS path, c.text, c.heading_path,
+       e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,
        CASE WHEN c.tier = 'document' AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL)
             THEN d.updated_at ELSE c.valid_from END AS updated_at
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
-    SELECT chunk_id, slice_id, document_id, tier, start_line, end_line, text, valid_from
+    SELECT chunk_id, slice_id, document_id, tier, start_line, end_line, text, heading_path, valid_from
     FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
 ) c
 LEFT JOIN LATERAL (

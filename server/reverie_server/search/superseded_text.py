@@ -8,10 +8,16 @@ from datetime import datetime
 from itertools import zip_longest
 
 from reverie_server.heuristics.fact_sentences import SentenceSpan, keyed_sentences
+from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
+from reverie_server.heuristics.small_talk import says_nothing
+from reverie_server.sessions.daily_log import parts_of
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
+# What stands behind `then:` is no longer.
 _MOST_CHARS = 120
+# Behind it a line of the daily log has the answer.
+_ANSWER_LABEL = " | Assistant:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +83,36 @@ def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: b
 
 
 def without_said(text: str, said: Collection[bytes]) -> str:
-    """A text without the sentences that stand elsewhere, by their keys; "" where what is left only asks."""
+    """A text without the sentences that stand elsewhere, by their keys; "" where what is left states nothing.
+
+    One stays whose next sentence is left and begins with a pronoun, which may stand for what it names.
+    """
     spans = keyed_sentences(text)
     if not any(span.key in said for span in spans):
         return text
     left = [text[span.start : span.end] for span in spans if span.key not in said]
-    if not any(is_statement(sentence) and not is_question(sentence) for sentence in left):
+    is_logged = parts_of(text.strip()) is not None
+    if not any(_states_something(sentence, is_logged=is_logged) for sentence in left):
         return ""
+    goes = [span.key in said for span in spans]
+    for index in range(len(spans) - 2, -1, -1):
+        following = spans[index + 1]
+        goes[index] &= goes[index + 1] or not begins_with_pronoun(text[following.start : following.end])
     pieces = [text[: spans[0].start]]
-    for span, following in zip_longest(spans, spans[1:]):
+    for span, following, is_gone in zip_longest(spans, spans[1:], goes):
         end = following.start if following is not None else len(text)
-        rest = text[span.end if span.key in said else span.start : end]
+        rest = text[span.end if is_gone else span.start : end]
         # Nothing but space behind what is left out goes with it.
         pieces.append(rest if rest.strip() or following is None else "")
-    return _without_stumps(text, "".join(pieces))
+    rest = _without_stumps(text, "".join(pieces))
+    return rest.removesuffix(_ANSWER_LABEL) if is_logged else rest
+
+
+def _states_something(sentence: str, *, is_logged: bool) -> bool:
+    """Whether a sentence states something; short answers in a line of the daily log do not, but for numbers."""
+    if is_question(sentence):
+        return False
+    return is_statement(sentence) or any(map(str.isdigit, sentence)) or not (is_logged or says_nothing(sentence))
 
 
 def _without_stumps(before: str, after: str) -> str:
