@@ -682,6 +682,17 @@ CREATE INDEX IF NOT EXISTS turns_newest ON turns (tenant_id, agent_id, owner_key
 CREATE INDEX IF NOT EXISTS turns_of_slice ON turns (tenant_id, slice_id);
 CREATE INDEX IF NOT EXISTS turns_old ON turns (at);
 
+-- What was removed with its turns, as a hash of its ids: a session, an owner, an agent, what was cleared. A turn of it that
+-- was said before then, and still waits in some process, is not written. Kept as long as turns are.
+CREATE TABLE IF NOT EXISTS removed_turns (
+    tenant_id      text COLLATE "C" NOT NULL,
+    subject_sha256 bytea NOT NULL,
+    said_before    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, subject_sha256)
+);
+CREATE INDEX IF NOT EXISTS removed_turns_newest ON removed_turns (tenant_id, said_before);
+CREATE INDEX IF NOT EXISTS removed_turns_old ON removed_turns (said_before);
+
 -- Sessions of people in the Memory Browser. Each stands for a key and is worth nothing once the key is; of its token the hash
 -- alone is here.
 CREATE TABLE IF NOT EXISTS browser_sessions (
@@ -1088,13 +1099,14 @@ BEGIN
         'entities', 'entity_terms', 'entity_names', 'entity_vectors', 'mentions', 'relations', 'statements',
         'duplicates', 'merges', 'reports', 'report_views',
         'facts', 'fact_sources', 'fact_sentences', 'fact_votes', 'contradictions', 'receipts', 'unmet_requests', 'turns',
-        'slice_nearness'] LOOP
+        'removed_turns', 'slice_nearness'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
         EXECUTE format('DROP POLICY IF EXISTS visible ON %I', t);
         EXECUTE format('CREATE POLICY visible ON %I TO reverie_app USING (%s)', t,
             CASE WHEN t = 'slices' THEN of_agent
-                 WHEN t IN ('agents', 'embedding_cache', 'model_calls', 'model_outcomes') THEN of_tenant ELSE of_slices END);
+                 WHEN t IN ('agents', 'embedding_cache', 'model_calls', 'model_outcomes', 'removed_turns') THEN of_tenant
+                 ELSE of_slices END);
         -- Upkeep that crosses tenants (back-fill, migration) works as the owner and has to say so.
         EXECUTE format('DROP POLICY IF EXISTS maintenance ON %I', t);
         EXECUTE format('CREATE POLICY maintenance ON %I TO CURRENT_USER USING ('

@@ -30,6 +30,7 @@ SWEEPS = {
     "files.retention.keepers",
     "index.vectors.chunks_to_embed",
     "prompt.turn_log.prune",
+    "prompt.turn_log.prune_removed",
     "sessions.completion.idle",
 }
 # What was done is told by these: all of it is a write of a tenant.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
@@ -12,6 +13,12 @@ import pytest
 from tests.contract.test_access_http import Client, code, with_key
 from tests.rows import leftovers
 
+from reverie_indexer.index.slices import lock_slice
+from reverie_indexer.model import Place
+from reverie_server.access.keys import OPERATOR
+from reverie_server.inject.inject import no_injection
+from reverie_server.prompt.turn_log import TurnLog, TurnRecord, prune_turns
+from reverie_server.provenance.removed_turns import note_removed_turns
 from reverie_server.runtime import Runtime
 
 __all__ = ["with_key"]
@@ -120,6 +127,104 @@ async def test_turns_go_with_their_session_and_their_owner(client: httpx.AsyncCl
     assert [turn["session_id"] for turn in await turns(client, runtime)] == ["web:2"]
     assert (await client.delete(f"/owners/{ME}", params={"dry_run": False})).status_code == 200
     assert await turns(client, runtime) == []
+
+
+@pytest.fixture
+def other_process(runtime: Runtime) -> TurnLog:
+    """The log of another server on the same database: it knows nothing of what is removed here."""
+    return TurnLog(runtime.database, runtime.tombstones)
+
+
+async def note(log: TurnLog, runtime: Runtime, asked: str, session_id: str | None, owner: str = ME) -> None:
+    record = TurnRecord(
+        kind="chat", message=asked, injection=no_injection("no_match"), session_id=session_id, seconds=0.0
+    )
+    log.note(await runtime.gate.for_turn(OPERATOR, "wren", owner), record)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "left"),
+    [
+        ("DELETE", "/sessions/web:1", None, ["of web:2", "of none"]),
+        ("DELETE", "/sessions/web:1/messages", None, ["of web:2", "of none"]),
+        ("POST", "/memory/clear", {"tiers": ["message"], "path_prefix": "sessions/web:1"}, ["of web:2", "of none"]),
+        ("POST", "/memory/clear", {"tiers": ["message"]}, []),
+        ("POST", "/memory/clear", {"tiers": ["document"]}, ["of web:1", "of web:2", "of none"]),
+        ("POST", "/memory/clear", {"tiers": ["message"], "older_than_days": 1}, ["of web:1", "of web:2", "of none"]),
+        ("POST", "/memory/clear", {"tiers": ["message"], "dry_run": True}, ["of web:1", "of web:2", "of none"]),
+    ],
+)
+async def test_a_turn_that_waits_is_not_written_after_its_conversation_was_removed(
+    client: httpx.AsyncClient,
+    runtime: Runtime,
+    other_process: TurnLog,
+    method: str,
+    path: str,
+    body: dict[str, Any] | None,
+    left: list[str],
+) -> None:
+    await remember(client)
+    said = {"messages": [{"role": "user", "content": "Hello."}], "owner_key": ME}
+    for session in ("web:1", "web:2"):
+        await client.post(f"/agents/wren/sessions/{session}/messages", json=said)
+    for session in ("web:1", "web:2", None):
+        await note(other_process, runtime, f"of {session or 'none'}", session)
+    # Somebody else's conversation may have the same name.
+    await remember(client, owner="user:2")
+    await note(other_process, runtime, "of somebody else", "web:1", "user:2")
+    if body is None:
+        answer = await client.request(method, f"/agents/wren{path}", params={"owner_key": ME})
+    else:
+        answer = await client.request(method, f"/agents/wren{path}", json={"dry_run": False, **body, "owner_key": ME})
+    assert answer.is_success, answer.text
+    await note(other_process, runtime, "said afterwards", "web:1")
+    assert await other_process.flush()
+    assert sorted(turn["asked"] for turn in await turns(client, runtime)) == sorted([*left, "said afterwards"])
+    assert [turn["asked"] for turn in await turns(client, runtime, "user:2")] == ["of somebody else"]
+
+
+@pytest.mark.parametrize("isolation", [True, False])
+async def test_a_turn_that_waits_is_not_written_after_its_owner_or_agent_was_deleted(
+    client: httpx.AsyncClient, runtime: Runtime, other_process: TurnLog, isolation: bool
+) -> None:
+    settings = {"settings": {"memory_isolation": isolation}}
+    for removed in (f"/owners/{ME}", "/agents/wren"):
+        assert (await client.put("/agents/wren", json=settings)).is_success
+        await remember(client)
+        await note(other_process, runtime, "said before", "web:1")
+        params = {"dry_run": False} if "owners" in removed else {}
+        assert (await client.delete(removed, params=params)).is_success
+        assert (await client.put("/agents/wren", json=settings)).is_success
+        await remember(client)
+        await note(other_process, runtime, f"said after {removed}", "web:1")
+        assert await other_process.flush()
+        assert [turn["asked"] for turn in await turns(client, runtime)] == [f"said after {removed}"]
+
+
+async def test_who_writes_turns_waits_for_who_removes_them(
+    client: httpx.AsyncClient, runtime: Runtime, other_process: TurnLog
+) -> None:
+    await remember(client)
+    await note(other_process, runtime, "said before", "web:1")
+    async with runtime.database.tenant("default") as connection:
+        slice_ = await lock_slice(connection, Place("default", "wren", "personal", ME))
+        flushing = asyncio.create_task(other_process.flush())
+        await asyncio.sleep(0.5)
+        assert not flushing.done()
+        await note_removed_turns(connection, "default", "clear", slice_.slice_id, "")
+    assert await flushing
+    assert await turns(client, runtime) == []
+
+
+async def test_what_keeps_removed_turns_from_being_written_goes_with_the_turns_of_its_time(
+    client: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await client.put("/agents/wren/sessions/web:1", json={"owner_key": ME})
+    await client.delete("/agents/wren/sessions/web:1", params={"owner_key": ME})
+    count = "SELECT count(*)::integer AS count FROM removed_turns"
+    for keep_days, left in ((1, 1), (0, 0)):
+        await prune_turns(runtime.database, keep_days=keep_days)
+        assert await runtime.database.maintenance_query(count.encode(), {}) == [{"count": left}]
 
 
 async def test_an_export_of_a_person_has_their_turns_and_nobody_elses(

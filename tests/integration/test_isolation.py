@@ -52,6 +52,7 @@ BEYOND = (
     "INSERT INTO slice_nearness VALUES ('acme', 1000000, 1, 0.1, 1)",
     "INSERT INTO slice_nearness SELECT 'umbra', slice_id, 1, 0.1, 1 FROM slices",
     "INSERT INTO tombstones VALUES ('acme', 1000000, '\\x00')",
+    "INSERT INTO removed_turns VALUES ('umbra', '\\x00', now())",
     "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id) VALUES ('acme', 1000000, 'wren', 's')",
     "INSERT INTO sessions (tenant_id, slice_id, agent_id, session_id)"
     " SELECT 'umbra', slice_id, 'wren', 's' FROM slices",

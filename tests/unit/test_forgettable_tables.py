@@ -32,6 +32,7 @@ NOT_REACHED: Mapping[str, str] = {
     "report_views": "ids alone",
     "model_calls": "numbers",
     "model_outcomes": "codes and numbers",
+    "removed_turns": "hashes of ids",
     "tombstones": "what forgetting leaves: a keyed hash, which tells nobody what it was",
     "receipts": "when, by whom, from where and how many, never the text",
     "tombstone_key": "the program's own",

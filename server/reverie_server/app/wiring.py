@@ -57,6 +57,7 @@ from reverie_server.inject.inject import Injector
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.long_term.longterm import LongTermMemory
 from reverie_server.provenance.forgotten_log import ForgottenLog
+from reverie_server.provenance.removed_turns import note_removed_turns
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.runtime import Consolidation, KnownFacts, Runtime
 from reverie_server.search.calibration.renew import Calibration
@@ -176,6 +177,7 @@ def assemble(
 
 
 async def _note_agent(log: ForgottenLog | None, connection: Connection, tenant_id: str, agent_id: str) -> None:
+    await note_removed_turns(connection, tenant_id, "agent", agent_id)
     if log is not None:
         await log.note(connection, "agent", tenant_id, agent_id)
 

@@ -24,6 +24,7 @@ from reverie_server.access.agents import SQL as AGENTS
 from reverie_server.access.principal import Principal
 from reverie_server.files.snapshots import Export
 from reverie_server.provenance.forgotten_log import ForgottenLog
+from reverie_server.provenance.removed_turns import note_removed_turns
 from reverie_server.sessions.sessions import Sessions
 
 SQL = Queries(__file__)
@@ -93,6 +94,10 @@ class Owners:
         if not dry_run:
             async with self._database.maintenance() as connection:
                 await connection.execute(SQL["delete_origins"], key)
+                await note_removed_turns(connection, tenant_id, "owner", owner_key)
+            async with self._database.maintenance() as connection:
+                # Who looked before that was noted, and writes turns of a team, has written them when this is locked.
+                await connection.execute(SQL["wait_for_teams"], key)
             for row in await self._database.maintenance_query(SQL["shared_sessions"], key):
                 await self._sessions.delete(Principal(tenant_id, row["agent_id"], owner_key), row["session_id"])
             await self._erase(key)

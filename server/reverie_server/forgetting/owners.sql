@@ -41,6 +41,10 @@ WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND l.owner_ke
   AND d.tenant_id = s.tenant_id AND d.slice_id = s.slice_id
   AND EXISTS (SELECT FROM jsonb_array_elements(d.sources) source WHERE source ->> 'session_id' = s.session_id);
 
+-- wait_for_teams: until those who write into the memory of teams now have done so
+SELECT slice_id FROM slices WHERE tenant_id = %(tenant_id)s AND owner_key IS NULL AND NOT past
+ORDER BY slice_id FOR NO KEY UPDATE;
+
 -- lock_slices: lock an owner's memory with all agents; writers wait until the transaction ends
 WITH locked AS MATERIALIZED (
     SELECT slice_id FROM slices

@@ -11,6 +11,7 @@ from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Selection
+from reverie_server.provenance.removed_turns import note_removed_turns
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
 
@@ -50,21 +51,23 @@ class ForgettableTurns(Forgettable):
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool
     ) -> int:
-        """Remove turns with the messages that a selection fits. They are not counted."""
+        """Remove turns with the messages that a selection fits, those that wait too. They are not counted."""
         if not dry_run:
-            params = {
-                "tenant_id": place.tenant_id,
-                "slice_id": slice_.slice_id,
-                "days": selection.older_than_days,
-                "prefix": selection.path_prefix,
-            }
+            prefix, days = selection.path_prefix or None, selection.older_than_days
+            names = (slice_.slice_id, prefix or "")
+            await note_removed_turns(connection, place.tenant_id, "clear", *names, older_than_days=days)
+            params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, "days": days, "prefix": prefix}
             await connection.execute(SQL["clear"], params)
         return 0
 
 
 async def forget_turns_of_session(connection: Connection, tenant_id: str, session_key: int) -> None:
-    """Remove the turns of a session, in the transaction that deletes or empties it."""
-    await connection.execute(SQL["of_session"], {"tenant_id": tenant_id, "session_key": session_key})
+    """Remove the turns of a session, those that wait too, in the transaction that deletes or empties it."""
+    params = {"tenant_id": tenant_id, "session_key": session_key}
+    row = await (await connection.execute(SQL["session"], params)).fetchone() or {}
+    names = (row["agent_id"], row["owner_key"], row["session_id"])
+    await note_removed_turns(connection, tenant_id, "session", *names)
+    await connection.execute(SQL["of_session"], params)
 
 
 def _changed(rows: Sequence[DictRow], texts: Sequence[str]) -> Mapping[str, str]:

@@ -8,6 +8,10 @@ ORDER BY turn_id;
 -- set_asked: what is left of what was asked
 UPDATE turns SET asked = %(asked)s WHERE tenant_id = %(tenant_id)s AND turn_id = %(turn_id)s;
 
+-- session: whose session it is, and its id
+SELECT agent_id, owner_key, session_id FROM sessions
+WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s;
+
 -- of_session: the turns of a session that is deleted or emptied
 DELETE FROM turns USING sessions s
 WHERE s.tenant_id = %(tenant_id)s AND s.session_key = %(session_key)s AND turns.tenant_id = s.tenant_id

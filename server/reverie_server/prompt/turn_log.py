@@ -30,6 +30,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.access.principal import place_for
 from reverie_server.inject.inject import Injection
 from reverie_server.prompt.context import Section
+from reverie_server.provenance.removed_turns import WaitingTurn, removed_among
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.text.error_site import error_site
 
@@ -70,6 +71,11 @@ class NotedTurn:
     owner_key: str | None
     at: datetime
     record: TurnRecord
+
+    @property
+    def waiting(self) -> WaitingTurn:
+        """The turn as it is compared with what was removed."""
+        return WaitingTurn(self.turn_id, self.at, self.place.agent_id, self.owner_key, self.record.session_id)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -134,7 +140,9 @@ class TurnLog:
             return turn_id
         place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
         brief = replace(record, message=record.message[:MAX_MESSAGE_CHARS])
-        self._waiting.append(NotedTurn(turn_id, place, grant.principal.owner_key, self._now(), brief))
+        # It was said when its prompt was begun: what is removed meanwhile goes with it.
+        at = self._now() - timedelta(seconds=record.seconds)
+        self._waiting.append(NotedTurn(turn_id, place, grant.principal.owner_key, at, brief))
         self._noted.set()
         return turn_id
 
@@ -184,7 +192,7 @@ class TurnLog:
             self.written += await until_stable(write, attempts=_ATTEMPTS, what="what was forgotten")
 
     async def _write(self, turns: Sequence[NotedTurn]) -> int:
-        """Write turns of one memory without what was forgotten in it since they were asked."""
+        """Write turns of one memory without those that were removed, and what was forgotten, since they were asked."""
         place = turns[0].place
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             mark = await tombstone_mark(connection, place.tenant_id, await own_slices(connection, place))
@@ -196,10 +204,13 @@ class TurnLog:
                 return 0
             if await tombstone_mark(connection, place.tenant_id, [row["slice_id"]]) != mark:
                 raise Superseded
-            for turn in turns:
+            waiting = [turn.waiting for turn in turns]
+            removed = await removed_among(connection, place.tenant_id, row["slice_id"], waiting)
+            left = [turn for turn in turns if turn.turn_id not in removed]
+            for turn in left:
                 params = {**turn.params, "asked": clean(turn.record.message, turn.at), "slice_id": row["slice_id"]}
                 await connection.execute(SQL["add"], params)
-        return len(turns)
+        return len(left)
 
 
 async def prune_turns(database: Database, *, keep_days: int, now: datetime | None = None) -> int:
@@ -207,6 +218,7 @@ async def prune_turns(database: Database, *, keep_days: int, now: datetime | Non
     before = (now or datetime.now(UTC)) - timedelta(days=keep_days)
     async with database.maintenance() as connection:
         params = {"before": before, "limit": _PRUNED_AT_ONCE}
+        await connection.execute(SQL["prune_removed"], {"before": before})
         return (await connection.execute(SQL["prune"], params)).rowcount
 
 

@@ -10,6 +10,9 @@ VALUES (%(tenant_id)s, %(turn_id)s, %(slice_id)s, %(agent_id)s, %(owner_key)s, %
         %(sections)s, %(tokens)s, %(memories)s, %(match_count)s, %(top_score)s, %(outcome)s, %(model)s, %(milliseconds)s)
 ON CONFLICT DO NOTHING;
 
+-- prune_removed: remove what kept turns of that time from being written
+DELETE FROM removed_turns WHERE said_before < %(before)s;
+
 -- prune: remove turns that are kept no longer
 DELETE FROM turns t
 USING (SELECT tenant_id, turn_id FROM turns WHERE at < %(before)s ORDER BY at LIMIT %(limit)s) old
