@@ -8,7 +8,8 @@ import pytest
 
 from reverie_server.forgetting import meant
 from reverie_server.forgetting.echoes import behind, echoes
-from reverie_server.search.asked.heard import MAX_HEARD, HeardMessage, heard_before
+from reverie_server.heuristics.requests.forget_requests import forget_requests
+from reverie_server.search.asked.heard import MAX_HEARD, Heard, HeardMessage, heard_before
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -108,3 +109,15 @@ def test_of_what_a_request_names_one_that_is_far_ahead_is_taken() -> None:
 )
 def test_what_stands_behind_a_colon_is_meant_unless_it_names_what_was_told(sentence: str, says_it: bool) -> None:
     assert meant._announces(sentence) is says_it
+
+
+def test_of_what_a_request_names_nothing_of_another_matter_goes() -> None:
+    [request] = forget_requests("Vergiss das mit dem Schlüssel im Blumentopf, den haben sie woanders hingetan.")
+    key = "Der Schlüssel für die Praxis liegt im Blumentopf links."
+    spare, flat = "Den zweiten hat der Hausmeister.", "Wir haben eine Wohnung in Altona gefunden!"
+    heard = [Heard(key, "earlier", following=spare), Heard(spare, "earlier", previous=key), Heard(flat, "earlier")]
+    chosen = [key, spare, flat]
+    assert meant._of_what_is_named(request, heard, chosen, [], frozenset({key})) == [key, spare]
+    assert meant._of_what_is_named(request, heard, [spare, flat], [key], frozenset({key})) == [spare]
+    # Where nothing has a word of it, it is named in others.
+    assert meant._of_what_is_named(request, heard, [flat], [], frozenset()) == [flat]

@@ -117,7 +117,8 @@ class MeantStatements:
             named = await asyncio.to_thread(_named, request.sentence, heard, language)
             to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
             heard = [each for each in heard if each.text not in to_keep]
-            found += await self._chosen(request, heard, vectors, just_said, named, language, is_sure=is_sure)
+            chosen = await self._chosen(request, heard, vectors, just_said, named, language, is_sure=is_sure)
+            found += _of_what_is_named(request, heard, chosen, found, named)
             if not found and request.kind == "own":
                 return [request.sentence]
             if not found and request.kind == "nearby" and vectors is None and not is_sure:
@@ -260,6 +261,20 @@ def _named(sentence: str, heard: Sequence[Heard], language: str) -> frozenset[st
     return frozenset(
         each.text for each in heard if each.text != sentence and terms & meaning_of(each.text, language).terms
     )
+
+
+def _of_what_is_named(
+    request: ForgetRequest, heard: Sequence[Heard], chosen: Sequence[str], found: Sequence[str], named: frozenset[str]
+) -> Sequence[str]:
+    """What is `chosen` by its meaning, where a request names a thing: of it what has a word of the request, or stands
+    beside what has, if there is any such. "Forget that with the key in the flowerpot" is not about the new flat."""
+    if not names_told(request.sentence):
+        return chosen
+    of_thing = {*found, *(text for text in chosen if text in named)}
+    if not of_thing:
+        return chosen
+    beside = {each.text for each in heard if each.previous in of_thing or each.following in of_thing}
+    return [text for text in chosen if text in of_thing or text in beside]
 
 
 def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:
