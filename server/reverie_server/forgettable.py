@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Protocol
 
 from reverie_indexer.database.database import Connection, Slice
 from reverie_indexer.model import Place, Tier
 from reverie_server.settings.agent import AgentSettings
+from reverie_server.text.redact import Targets
 
 ForgetTier = Tier | Literal["report"]
 # How it was said what to forget.
@@ -83,12 +84,33 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
+class Spared:
+    """Where equal words tell of somebody else: messages, facts, and lines of the files at some paths by their identity.
+
+    `names` are those of whom it is forgotten. A text that has one of them goes wherever it stands.
+    """
+
+    names: Sequence[str] = ()
+    messages: frozenset[MessageKey] = frozenset()
+    lines: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
+    fact_ids: frozenset[int] = frozenset()
+
+    def going_everywhere(self, texts: Sequence[str]) -> list[str]:
+        """Those of some texts that go from the places of others, too: all of them where there are no such places."""
+        if not (self.messages or self.lines or self.fact_ids):
+            return list(texts)
+        names = Targets(self.names)
+        return [text for text in texts if names.found_in(text)]
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """The texts that are forgotten, and where the stores that came before found them.
 
     `edited_paths` are the files whose newest version was written without the texts in the same transaction. `lines` are
     whole lines that go as well, of the files at these paths alone, by their identity (`provenance.line_identity`).
     `session_key` is that of a session all of which goes.
+    `spared` are the places of others: what does not say of whom it tells stays there.
     """
 
     texts: Sequence[str]
@@ -97,6 +119,17 @@ class Forgotten:
     session_key: int | None = None
     messages: Sequence[MessageKey] = ()
     episode_ids: Sequence[int] = ()
+    spared: Spared = field(default_factory=Spared)
+
+    @property
+    def everywhere(self) -> list[str]:
+        """The texts that go from the places of others, too."""
+        return self.spared.going_everywhere(self.texts)
+
+    def texts_in(self, session_key: int, seqs: Container[int]) -> Sequence[str]:
+        """The texts that go from what some messages of a session say, or from what was made of them."""
+        is_spared = any(key == session_key and seq in seqs for key, seq in self.spared.messages)
+        return self.everywhere if is_spared else self.texts
 
     def after(self, findings: Findings) -> Forgotten:
         """As the store after the one of these findings sees it."""
@@ -134,9 +167,9 @@ class Forgettable(Protocol):
     """With which tier a selection clears this store; None where it is cleared with the rows that it rests on."""
 
     async def remnants(
-        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Collection[str]:
-        """Other texts of this store that tell of the given ones, and go with them. A store may have none."""
+        """Other texts of this store that tell of the forgotten ones, and go with them. A store may have none."""
         return ()
 
     @abstractmethod

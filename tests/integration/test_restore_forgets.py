@@ -28,6 +28,7 @@ from reverie_server.app.backups.forget_again import SQL as AGAIN
 from reverie_server.app.backups.restore import Restored, RestoreOptions, restore_backup
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.stores import wire_stores
+from reverie_server.facts.view import FactFilter
 from reverie_server.forgettable import Selection
 from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
@@ -121,6 +122,31 @@ async def test_texts_are_gone_from_every_row_of_every_table(conninfo: str, tmp_p
         without = await runtime.tombstones.without_forgotten(MINE)
         assert without(f"- {SECRET}\n- Ada likes tea.\n") == "- Ada likes tea.\n"
         assert (await runtime.receipts.page(PRINCIPAL, before=None, limit=9))[0].statements > 0
+
+
+async def test_what_others_say_in_the_words_of_a_forgotten_fact_is_restored(conninfo: str, tmp_path: Path) -> None:
+    ingrid = "Ingrid is my boss. She lives in Oslo."
+
+    async def learn(runtime: Runtime) -> None:
+        await say(runtime, "web:1", "Petra is my sister. She lives in Oslo.")
+        await say(runtime, "web:2", ingrid)
+        await drain(runtime)
+
+    async def forget_petra(runtime: Runtime) -> None:
+        every = await runtime.facts.view.facts(PRINCIPAL, FactFilter(), after=None, limit=9)
+        [fact] = [each for each in every if each.subject == "Petra"]
+        words = await runtime.facts.changes.wordings(MINE, fact)
+        target = Target(statements=words.sentences, clauses=words.clauses, spared=words.spared)
+        await runtime.forgetting.forget(GRANT, MINE, target, dry_run=False)
+
+    restored = await restored_after(conninfo, tmp_path, learn, forget_petra)
+    assert restored.acts == 1
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("SELECT set_config('reverie.maintenance', 'on', false)")
+        said = connection.execute("SELECT content FROM messages WHERE role = 'user' ORDER BY session_key").fetchall()
+        subjects = connection.execute("SELECT subject FROM facts WHERE object = 'Oslo'").fetchall()
+    # Petra's is known by its whole message.
+    assert (said, subjects) == ([("",), (ingrid,)], [("Ingrid",)])
 
 
 async def test_what_was_forgotten_before_and_written_anew_stays(conninfo: str, tmp_path: Path) -> None:

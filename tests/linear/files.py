@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from functools import partial
 from io import BytesIO
 
 from tests.growth import Reading
@@ -17,6 +18,7 @@ from reverie_server.forgetting import files as forgotten_files
 from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
+from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.model import Message
 from reverie_server.text import keyed_texts, questions, redact, sentence_ends, statement_spans
 from reverie_server.text import markdown_blocks as outline
@@ -30,6 +32,16 @@ SECRET = b"secret"
 MEMORY = "# Long-term Memory\n\n## Notes\n\n- Ada likes tea in the morning.\n"
 MAX_CHARS = selection.MAX_CHARS
 MAX_ENTRY = memory_text.MAX_CONTENT_CHARS
+
+
+def _every_other_line(text: str) -> set[bytes]:
+    return {line_sha256(line) for line in entry_lines(text)[::2]}
+
+
+def _beside_others(text: str) -> redact.Targets:
+    """Targets that stay in every other line."""
+    kept_in = partial(forgotten_files.lines_kept, hashes=_every_other_line(text), everywhere=redact.Targets(["a a"]))
+    return redact.Targets(["a", "a a", "''", "漢"], everywhere=["a a"], kept_in=kept_in)
 
 
 def _middle(text: str) -> str:
@@ -140,6 +152,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.keyed_texts.KeyedTexts.found_in:short": lambda text: _keyed_texts(
         "a", "a a", "''", "漢", "Ada likes"
     ).found_in(text),
+    "reverie_server.forgetting.files.lines_kept": lambda text: forgotten_files.lines_kept(
+        text, _every_other_line(text), redact.Targets(["Ada", _middle(text)])
+    ),
+    "reverie_server.forgetting.files.without_texts:beside": lambda text: forgotten_files.without_texts(
+        "a.md", text, _beside_others(text)
+    ),
+    "reverie_server.text.redact.Targets.among": lambda text: redact.Targets([_middle(text), "a"]).among(["a"]),
     "reverie_server.forgetting.files.without_texts": lambda text: forgotten_files.without_texts(
         "a.md", text, redact.Targets([_middle(text)])
     ),

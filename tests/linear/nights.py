@@ -274,6 +274,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.provenance.line_identity.entry_lines": lines.entry_lines,
     "reverie_server.provenance.line_identity.lines_among": lambda text: lines.lines_among(text, _hashes(text)),
     "reverie_server.provenance.line_identity.without_lines": lambda text: lines.without_lines(text, _hashes(text)),
+    "reverie_server.provenance.line_identity.line_spans": lambda text: lines.line_spans(text, _hashes(text)),
     "reverie_server.provenance.line_identity.added_lines": lambda text: lines.added_lines(text, text.replace("a", "b")),
     "reverie_server.heuristics.statement_index.TermIndex.add": _indexed,
 }

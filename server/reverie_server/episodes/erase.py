@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from reverie_indexer.database.database import Connection, Slice
@@ -113,7 +114,7 @@ async def survey(
     matching = MatchingEpisodes()
     for episode, _ in await _matching_episodes(connection, tenant_id, slice_ids, forgotten):
         matching.episode_ids.append(episode.episode_id)
-        contained = [text for text in forgotten.texts if _contains(episode, text)]
+        contained = [text for text in _texts_of(episode, forgotten) if _contains(episode, text)]
         matching.texts.update((episode.path, text) for text in contained)
         matching.stretches |= set(await asyncio.to_thread(Targets(contained).stretches_in, episode.summary))
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "episode_ids": matching.episode_ids}
@@ -140,14 +141,15 @@ async def erase_texts(
     matching = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
     fallback = FORGOTTEN if making.has_model else None
     for episode, is_of_changed in await _matching_episodes(connection, place.tenant_id, [slice_.slice_id], forgotten):
+        texts = _texts_of(episode, forgotten)
         if is_of_changed:
             messages = await messages_of(connection, place.tenant_id, episode)
             text = await asyncio.to_thread(
-                making.without_model, messages, lambda text: without_texts(text, forgotten.texts), fallback
+                making.without_model, messages, partial(without_texts, texts=texts), fallback
             )
         else:
-            text = await asyncio.to_thread(without, episode, forgotten.texts)
-        if text is None or any(_contains(_as(episode, text), one) for one in forgotten.texts):
+            text = await asyncio.to_thread(without, episode, texts)
+        if text is None or any(_contains(_as(episode, text), one) for one in texts):
             await remove(connection, place.tenant_id, slice_, [episode.episode_id])
             continue
         params = {
@@ -215,5 +217,10 @@ async def _matching_episodes(
     return [
         (episode, is_of_changed)
         for is_of_changed, episode in found
-        if is_of_changed or any(_contains(episode, text) for text in forgotten.texts)
+        if is_of_changed or any(_contains(episode, text) for text in _texts_of(episode, forgotten))
     ]
+
+
+def _texts_of(episode: Episode, forgotten: Forgotten) -> Sequence[str]:
+    """The texts that go from an episode."""
+    return forgotten.texts_in(episode.session_key, range(episode.from_seq, episode.through_seq + 1))

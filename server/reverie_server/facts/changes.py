@@ -36,10 +36,12 @@ from reverie_server.facts.lines import (
     without_statement,
 )
 from reverie_server.facts.model import Contradiction, Fact, Kept, LineSource, Reading
+from reverie_server.facts.of_others import places_of_others
 from reverie_server.facts.reading import ReadFacts, keys_of
 from reverie_server.facts.settle import MAX_FACTS, Indexing, settle
 from reverie_server.facts.store import FactSlice
 from reverie_server.facts.votes import SQL as VOTES
+from reverie_server.forgettable import Spared
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
@@ -74,10 +76,14 @@ class FactChangesDependencies:
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """How a fact is stated: in whole sentences, and in clauses of sentences that say something else, too."""
+    """How a fact is stated: in whole sentences, and in clauses of sentences that say something else, too.
+
+    `spared` are the places where equal words tell of somebody else.
+    """
 
     sentences: Sequence[str]
     clauses: Sequence[str]
+    spared: Spared
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +114,11 @@ class FactChanges:
                 for name in ("messages", "lines")
                 for row in await (await connection.execute(SQL[name], params)).fetchall()
             ]
+            spared = await places_of_others(connection, place.tenant_id, fact)
         found = {statement for text in texts for statement in statements_in(text, keys)}
         clauses = {statement: clause_in(statement, fact.text) for statement in sorted(found)}
         whole = [statement for statement, clause in clauses.items() if clause is None]
-        return Wordings([*whole, fact.text], sorted({clause for clause in clauses.values() if clause}))
+        return Wordings([*whole, fact.text], sorted({clause for clause in clauses.values() if clause}), spared)
 
     async def edit(self, grant: Grant, place: Place, fact: Fact, text: str) -> int:
         """Write other words in the place of a fact's line, which is then a person's; the id of the fact they state.

@@ -40,7 +40,7 @@ class ForgettableFacts(Forgettable):
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
         """The facts that hold one of the texts, or that one of its sentences states."""
-        rows = await facts_holding(connection, tenant_id, slice_ids, forgotten.texts)
+        rows = await facts_holding(connection, tenant_id, slice_ids, forgotten)
         return _findings(rows, len(rows))
 
     async def erase(
@@ -53,7 +53,7 @@ class ForgettableFacts(Forgettable):
         that names one of the texts as what it replaces stays, without the name.
         """
         facts = FactSlice(connection, place.tenant_id, slice_.slice_id, self._now())
-        rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
+        rows = await facts_holding(connection, place.tenant_id, [slice_.slice_id], forgotten)
         removed = await remove(facts, [row["fact_id"] for row in rows])
         await _unname(facts, forgotten.texts, [row["object"] for row in rows])
         if forgotten.messages:
@@ -120,21 +120,37 @@ async def facts_of_session(
 
 
 async def facts_holding(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[DictRow]:
-    """The facts of some slices that hold one of the texts, or that one of its sentences states; by id."""
+    """The facts of some slices that hold one of the texts, or that one of its sentences states; by id.
+
+    A fact stays that is stated by one sentence of several in a text, and by a message that does not lose the text.
+    """
+    found = await _holding(connection, tenant_id, slice_ids, forgotten, forgotten.texts)
+    if spared := forgotten.spared.fact_ids & found.keys():
+        spared = spared.difference(await _holding(connection, tenant_id, slice_ids, forgotten, forgotten.everywhere))
+    return [found[fact_id] for fact_id in sorted(found.keys() - spared)]
+
+
+async def _holding(
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten, texts: Sequence[str]
+) -> dict[int, DictRow]:
+    keys = await asyncio.to_thread(_keys_of, texts)
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         "anchors": [anchor_of(text) for text in texts],
         "invisible": INVISIBLE,
-        "hashes": await asyncio.to_thread(_keys_of, texts),
+        "hashes": keys,
+        "whole": [sentence_key(text) for text in texts],
+        "session_keys": [session_key for session_key, _ in forgotten.messages],
+        "seqs": [seq for _, seq in forgotten.messages],
     }
     rows = await (await connection.execute(SQL["holding"], params)).fetchall()
     found = await asyncio.to_thread(_with_texts, rows, texts)
     for row in await (await connection.execute(SQL["stated_by"], params)).fetchall():
         found[row["fact_id"]] = row
-    return [found[fact_id] for fact_id in sorted(found)]
+    return found
 
 
 async def _unname(facts: FactSlice, texts: Sequence[str], objects: Sequence[str]) -> None:

@@ -17,12 +17,18 @@ ORDER BY fact_id;
 UPDATE facts SET change = change || '{"old_object": "…"}', updated_at = %(at)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND fact_id = ANY(%(fact_ids)s::bigint[]);
 
--- stated_by: facts of some slices that are recognised by sentences
+-- stated_by: facts of some slices that are recognised by sentences; by one that is not a `whole` text only where no message
+-- states them but some that change, given as (session, number) in two arrays
 SELECT DISTINCT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text
 FROM fact_sentences s
 JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
   AND s.sentence_sha256 = ANY(%(hashes)s::bytea[])
+  AND (s.sentence_sha256 = ANY(%(whole)s::bytea[]) OR NOT EXISTS (
+      SELECT FROM fact_sources o
+      WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = f.fact_id AND o.session_key IS NOT NULL
+        AND NOT EXISTS (SELECT FROM unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS m(session_key, seq)
+                        WHERE m.session_key = o.session_key AND o.seqs @> ARRAY[m.seq])))
 ORDER BY f.fact_id;
 
 -- read_in_lines: what was read in lines that repeat some messages, given as (session, number) in two arrays; what is left

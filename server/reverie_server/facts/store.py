@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.document_index import purge_chunks
-from reverie_server.facts.model import MessageSource, Reading, fact_sha256
+from reverie_server.facts.model import LineSource, MessageSource, Reading, fact_sha256
 from reverie_server.heuristics.fact_sentences import keyed_sentences, sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
 from reverie_server.text.fences import strip_injected
@@ -81,19 +81,24 @@ async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[in
     """The facts of which copies are, by the index of the copy.
 
     Of a sentence that messages state these are all that were read in it: what was read of it then counts, first what
-    says the same of the same as the copy. Of any other it is the one that does.
+    says the same of the same as the copy. Where messages say it of different subjects, these are what the messages
+    behind the copy say. Of any other it is the one that does.
     """
     keys = {index: sentence_key(reading.stated.sentence) for index, reading in copies.items()}
     params: dict[str, Any] = {**facts.key, "hashes": sorted(set(keys.values()))}
     spoken: dict[bytes, list[DictRow]] = {}
     for row in await (await facts.connection.execute(SQL["spoken"], params)).fetchall():
         spoken.setdefault(bytes(row["sentence_sha256"]), []).append(row)
+    shared = {key for key, rows in spoken.items() if len({row["subject"].casefold() for row in rows}) > 1}
+    behind = await _facts_behind(facts, [copies[index] for index, key in keys.items() if key in shared])
     found: dict[int, list[_Place]] = {}
     for index, key in keys.items():
         copy = copies[index]
+        own = behind.get(copy.line) if key in shared else None
         places = [
             _as_said(copy, row) if _says_same(copy.stated, row) else _as_read(copy, key, row)
             for row in spoken.get(key, ())
+            if not own or row["fact_id"] in own
         ]
         if places:
             found[index] = sorted(places, key=lambda place: not place.is_same)
@@ -113,6 +118,22 @@ async def _stated_by(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[in
         for index in [others[row["place"] - 1]]
         for copy in [copies[index]]
     }
+
+
+async def _facts_behind(facts: FactSlice, copies: Sequence[Reading]) -> dict[LineSource | None, set[int]]:
+    """The facts that the messages state of which the server made some lines, by the line."""
+    lines = [copy.line for copy in copies if copy.line is not None]
+    if not lines:
+        return {}
+    params = {
+        **facts.key,
+        "document_ids": [line.document_id for line in lines],
+        "lines": [line.sha256 for line in lines],
+    }
+    stated: dict[tuple[int, bytes], set[int]] = {}
+    for row in await (await facts.connection.execute(SQL["stated_behind"], params)).fetchall():
+        stated.setdefault((row["document_id"], bytes(row["line_sha256"])), set()).add(row["fact_id"])
+    return {line: stated.get((line.document_id, line.sha256), set()) for line in lines}
 
 
 async def _heard(facts: FactSlice, copies: Mapping[int, Reading]) -> dict[int, list[Reading]]:

@@ -51,6 +51,19 @@ CROSS JOIN LATERAL (
       AND r.line_sha256 = w.line_sha256 AND o ->> 'kind' = 'messages'
     ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s) AS f;
 
+-- stated_behind: the facts that the messages state of which the server made some lines
+SELECT DISTINCT w.document_id, w.line_sha256, f.fact_id
+FROM unnest(%(document_ids)s::bigint[], %(lines)s::bytea[]) AS w(document_id, line_sha256)
+JOIN derivations r ON r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.document_id = w.document_id
+                  AND r.line_sha256 = w.line_sha256
+CROSS JOIN LATERAL jsonb_array_elements(r.sources) AS o
+JOIN sessions s ON s.tenant_id = r.tenant_id AND s.slice_id = r.slice_id AND s.session_id = o ->> 'session_id'
+CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
+JOIN fact_sources f ON f.tenant_id = s.tenant_id AND f.slice_id = s.slice_id AND f.session_key = s.session_key
+                   AND f.seqs @> ARRAY[(e ->> 'seq')::int]
+WHERE o ->> 'kind' = 'messages'
+ORDER BY w.document_id, w.line_sha256, f.fact_id;
+
 -- add_sources: where facts are stated, from a JSON array
 INSERT INTO fact_sources (tenant_id, slice_id, fact_id, document_id, path, start_line, end_line, line_sha256, session_key,
                           session_id, seqs, message_ids, said_at, valid_from, valid_to, operation, of_fact_id, method,

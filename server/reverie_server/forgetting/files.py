@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -24,10 +25,11 @@ from reverie_server.facts.erase import forget_cleared
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
 from reverie_server.long_term.longterm import MEMORY
-from reverie_server.provenance.line_identity import lines_among, without_lines
+from reverie_server.provenance.line_identity import line_spans, lines_among, without_lines
 from reverie_server.provenance.record import forget_lines
 from reverie_server.settings.agent import AgentSettings
 from reverie_server.text.redact import INVISIBLE, Targets, anchor_of
+from reverie_server.text.remove_spans import Span
 
 SQL = Queries(__file__)
 
@@ -79,12 +81,10 @@ class ForgettableFiles(Forgettable):
             count += 1
             versions.update((row["path"], text) for text in texts)
             size = len(row["content"])
-            lines = sought.lines_of(row["path"])
+            lines, targets = sought.lines_of(row["path"]), sought.targets_of(row["path"])
             rest = await isolated(without_lines, row["content"], lines, chars=size)
-            hashes |= await isolated(
-                hashes_of_version, row["path"], row["content"], rest, sought.targets, rules, chars=size
-            )
-            content = await isolated(without_texts, row["path"], rest, sought.targets, chars=size)
+            hashes |= await isolated(hashes_of_version, row["path"], row["content"], rest, targets, rules, chars=size)
+            content = await isolated(without_texts, row["path"], rest, targets, chars=size)
             params = {
                 "tenant_id": tenant_id,
                 "document_id": row["document_id"],
@@ -94,7 +94,7 @@ class ForgettableFiles(Forgettable):
                 "sha256": hashlib.sha256(content.encode()).digest(),
             }
             await connection.execute(SQL["rewrite_version"], params)
-            await forget_lines(connection, tenant_id, row["document_id"], rest, forgotten.texts, whole=lines)
+            await forget_lines(connection, tenant_id, row["document_id"], rest, targets, whole=lines)
         passages = await _holding_passages(connection, tenant_id, slice_ids, sought)
         embeddings = await forget_embeddings(connection, tenant_id, hashes | _hashes(passages))
         await purge_chunks(connection, tenant_id, passages)
@@ -130,7 +130,7 @@ def changes_without(forgotten: Forgotten, author: str) -> list[Change]:
         def edit(content: str | None) -> str:
             if content is None:
                 raise Superseded("the file was deleted meanwhile")
-            return without_texts(path, without_lines(content, sought.lines_of(path)), sought.targets)
+            return without_texts(path, without_lines(content, sought.lines_of(path)), sought.targets_of(path))
 
         return Change(path, edit, author, "forget", reserved=True)
 
@@ -152,6 +152,14 @@ def without_texts(path: str, content: str, targets: Targets) -> str:
     return targets.erase_from(content, by_line=path.endswith(SEARCHABLE)).text
 
 
+def lines_kept(content: str, hashes: Collection[bytes], everywhere: Targets) -> list[Span]:
+    """Where the lines of others stand, by their identities, that hold no text which goes everywhere. Pure.
+
+    Without such a text a line would be another.
+    """
+    return [span for span in line_spans(content, hashes) if not everywhere.found_in(content[slice(*span)])]
+
+
 def hashes_of_version(path: str, content: str, rest: str, targets: Targets, rules: Rules) -> set[bytes]:
     """The hashes of those passages of an old version that hold a target, or that `rest`, the version without whole
     lines, has not: the cache may have them. Pure."""
@@ -164,19 +172,28 @@ def hashes_of_version(path: str, content: str, rest: str, targets: Targets, rule
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """What goes: texts, wherever they stand, and whole lines of the files at some paths and of backups of them."""
+    """What goes: texts, wherever they stand, and whole lines of the files at some paths and of backups of them.
+
+    In files with lines of others it has other targets.
+    """
 
     forgotten: Forgotten
     targets: Targets
+    targets_beside_others: Mapping[str, Targets]
     texts: Sequence[str]
     lines: Mapping[str, Mapping[bytes, str]]
 
     @classmethod
     def of(cls, forgotten: Forgotten) -> _Sought:
         lines = {text: None for of_path in forgotten.lines.values() for text in of_path.values()}
-        return cls(
-            forgotten, Targets(forgotten.texts), list(dict.fromkeys([*lines, *forgotten.texts])), forgotten.lines
-        )
+        everywhere = forgotten.everywhere
+        kept_in = partial(lines_kept, everywhere=Targets(everywhere))
+        beside_others = {
+            path: Targets(forgotten.texts, everywhere=everywhere, kept_in=partial(kept_in, hashes=hashes))
+            for path, hashes in forgotten.spared.lines.items()
+        }
+        texts = list(dict.fromkeys([*lines, *forgotten.texts]))
+        return cls(forgotten, Targets(forgotten.texts), beside_others, texts, forgotten.lines)
 
     @property
     def prefilter(self) -> dict[str, Any]:
@@ -185,17 +202,25 @@ class _Sought:
         return {**_prefilter(self.forgotten.texts), "paths": list(self.lines), "backups": pattern}
 
     def lines_of(self, path: str) -> Mapping[bytes, str]:
-        return self.lines.get(MEMORY if is_backup(path) else path, {})
+        return self.lines.get(_of_backup(path), {})
+
+    def targets_of(self, path: str) -> Targets:
+        return self.targets_beside_others.get(_of_backup(path), self.targets)
 
     def found_in(self, path: str, *contents: str) -> list[str]:
         """The lines and, in what is left without them, the texts that the contents of a file hold."""
         lines = self.lines_of(path)
         found = {lines[sha256]: None for content in contents for sha256 in lines_among(content, lines)}
-        return [*found, *self.targets.found_in(*(without_lines(content, lines) for content in contents))]
+        return [*found, *self.targets_of(path).found_in(*(without_lines(content, lines) for content in contents))]
 
     def stretches_in(self, path: str, content: str) -> list[str]:
         """As of `Targets`, of a file without the lines."""
-        return self.targets.stretches_in(without_lines(content, self.lines_of(path)))
+        return self.targets_of(path).stretches_in(without_lines(content, self.lines_of(path)))
+
+
+def _of_backup(path: str) -> str:
+    """The path of the file that one is a backup of; any other path as it is."""
+    return MEMORY if is_backup(path) else path
 
 
 @dataclass(frozen=True, slots=True)

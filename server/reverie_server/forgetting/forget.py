@@ -128,13 +128,15 @@ class Forgetting:
 
     async def _would_remove(self, place: Place, selected: Statements, session: Session | None) -> Receipt:
         gone = Forgotten(
-            await self._with_remnants(place, selected.texts),
+            selected.texts,
             lines=selected.lines_by_path,
             session_key=session.session_key if session else None,
+            spared=selected.spared,
         )
+        gone = await self._with_remnants(place, gone)
         _, stretches = await self._survey(place, gone)
-        together = await self._with_remnants(place, _longest_first(stretches, gone.texts))
-        receipt, _ = await self._survey(place, replace(gone, texts=together))
+        gone = await self._with_remnants(place, replace(gone, texts=_longest_first(stretches, gone.texts)))
+        receipt, _ = await self._survey(place, gone)
         return replace(receipt, items=_listed(receipt.items, selected, stretches))
 
     async def _remove(
@@ -151,7 +153,9 @@ class Forgetting:
         count = max(1, len(selected.texts))
         for first in range(0, count, MAX_AT_ONCE):
             gone = Forgotten(
-                selected.texts[first : first + MAX_AT_ONCE], lines=selected.lines_by_path if first == 0 else {}
+                selected.texts[first : first + MAX_AT_ONCE],
+                lines=selected.lines_by_path if first == 0 else {},
+                spared=selected.spared,
             )
             last = session if first + MAX_AT_ONCE >= count else None
             attempt = partial(self._erase, grant, place, gone, selected, kind, last)
@@ -172,14 +176,14 @@ class Forgetting:
                 stretches |= dict.fromkeys(findings.stretches)
         return _receipt(survey, dry_run=True), [text for text in stretches if _key(text) not in known]
 
-    async def _with_remnants(self, place: Place, texts: Sequence[str]) -> list[str]:
-        """The texts, and their remnants: parts that the daily log cut off, or that the server wrote into files."""
-        together = list(texts)
+    async def _with_remnants(self, place: Place, forgotten: Forgotten) -> Forgotten:
+        """The texts with their remnants: parts that the daily log cut off, or that the server wrote into files."""
+        together = list(forgotten.texts)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
             for each in self._stores:
-                together += await each.remnants(connection, place.tenant_id, slice_ids, texts)
-        return list(dict.fromkeys(together))
+                together += await each.remnants(connection, place.tenant_id, slice_ids, forgotten)
+        return replace(forgotten, texts=list(dict.fromkeys(together)))
 
     async def _erase(
         self,
@@ -191,15 +195,12 @@ class Forgetting:
         session: Session | None,
     ) -> Receipt:
         """Forget texts, lines and a session, in one attempt. Raises Superseded where others changed the memory."""
-        gone = replace(
-            gone,
-            texts=await self._with_remnants(place, gone.texts),
-            session_key=session.session_key if session else None,
-        )
+        gone = await self._with_remnants(place, gone)
+        gone = replace(gone, session_key=session.session_key if session else None)
         before, stretches = await self._survey(place, gone)
         paths = frozenset(item.path for item in before.items if item.present and item.tier == "document")
-        texts = await self._with_remnants(place, _longest_first(stretches, gone.texts))
-        forgotten = replace(gone, texts=texts, edited_paths=paths)
+        gone = await self._with_remnants(place, replace(gone, texts=_longest_first(stretches, gone.texts)))
+        forgotten = replace(gone, edited_paths=paths)
         meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
         log = self._forgotten_log
         erasure = _Erasure(self._stores, self._tombstones, log, place, forgotten, grant.settings, meant, self._now())
@@ -266,8 +267,10 @@ class _Erasure:
         # A text may be part of a statement: tombstones of whole ones recognise a transcript that is sent again.
         lines = [line for findings in erased for line in findings.lines]
         lines += [line for of_path in self.forgotten.lines.values() for line in of_path.values()]
+        # What others say in the same words may be written anew.
+        known = self.forgotten.spared.going_everywhere([*texts, *lines])
         tenant_id, slice_id = self.place.tenant_id, slice_.slice_id
-        keyed = self.tombstones.keyed([*texts, *lines])
+        keyed = self.tombstones.keyed(known)
         count = await self.tombstones.add_keyed(connection, tenant_id, slice_id, keyed)
         receipt = _receipt(erased, dry_run=False)
         of_files = receipt.removed["document"]
@@ -289,7 +292,7 @@ class _Erasure:
         number = await add_receipt(connection, tenant_id, slice_id, stored)
         self.receipt = replace(receipt, items=items, receipt_id=receipt_name(number))
         if self.log is not None:
-            await self.log.note_texts(connection, self.place, [*texts, *lines], keyed)
+            await self.log.note_texts(connection, self.place, known, keyed)
 
 
 def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:

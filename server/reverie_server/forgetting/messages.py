@@ -35,10 +35,10 @@ class ForgettableMessages(Forgettable):
         self._count_tokens = count_tokens
 
     async def remnants(
-        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Collection[str]:
         """The parts of the texts in lines of the daily log that cut their message."""
-        return (await session_erase.survey(connection, tenant_id, slice_ids, texts)).remnants
+        return (await session_erase.survey(connection, tenant_id, slice_ids, forgotten)).remnants
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
@@ -47,10 +47,9 @@ class ForgettableMessages(Forgettable):
 
         A request to remember what goes is no request without it.
         """
-        texts = forgotten.texts
-        matches = await session_erase.survey(connection, tenant_id, slice_ids, texts, asks_for_previous)
+        matches = await session_erase.survey(connection, tenant_id, slice_ids, forgotten, asks_for_previous)
         rest = await _rest_of_session(connection, tenant_id, forgotten)
-        return _with_rest(_findings(matches, texts), rest)
+        return _with_rest(_findings(matches, forgotten.texts), rest)
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
@@ -59,14 +58,13 @@ class ForgettableMessages(Forgettable):
 
         Those of a session that goes are counted here, and removed by whoever asks for it.
         """
-        texts = forgotten.texts
         rest = await _rest_of_session(connection, place.tenant_id, forgotten)
-        matches = await session_erase.take_out(connection, place, slice_, texts, settings, self._count_tokens)
+        matches = await session_erase.take_out(connection, place, slice_, forgotten, settings, self._count_tokens)
         if matches.found:
             session_keys, seqs = zip(*matches.found, strict=True)
             params = {"tenant_id": place.tenant_id, "session_keys": list(session_keys), "seqs": list(seqs)}
             await connection.execute(SQL["meet_requests"], params)
-        return _with_rest(_findings(matches, texts), rest)
+        return _with_rest(_findings(matches, forgotten.texts), rest)
 
     async def clear(
         self, connection: Connection, place: Place, slice_: Slice, selection: Selection, *, dry_run: bool

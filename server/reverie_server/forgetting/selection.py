@@ -18,7 +18,7 @@ from reverie_indexer.errors import NotFound, StaleSelection, ValidationFailed
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
-from reverie_server.forgettable import ReceiptKind
+from reverie_server.forgettable import ReceiptKind, Spared
 from reverie_server.forgetting.session_lines import SessionLine, lines_of_session
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
@@ -55,7 +55,7 @@ class Target:
 
     The id is that of a passage. Items of a query are chosen by their ids alone; those of the others stand beside them.
     A text may be a part of a sentence; statements are whole ones, and no longer sentence begins with them. Beside them
-    go `clauses` of other sentences, each with the word that joins it to the rest.
+    go `clauses` of other sentences, each with the word that joins it to the rest. `spared` are places of others.
     """
 
     query: str | None = None
@@ -66,6 +66,7 @@ class Target:
     items: Sequence[str] | None = None
     statements: Sequence[str] | None = None
     clauses: Sequence[str] = ()
+    spared: Spared = field(default_factory=Spared)
 
     @property
     def kind(self) -> ReceiptKind:
@@ -86,12 +87,14 @@ class Statements:
 
     `as_written` has a text as it stands, where the one that is sought was given a full stop: then it is not found as
     the beginning of a longer sentence. `lines` of files go whole, where they stand alone; `line_ids` is as `ids`.
+    `spared` are places of others.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
     as_written: dict[str, str] = field(default_factory=dict)
     lines: list[SessionLine] = field(default_factory=list)
     line_ids: dict[str, str] = field(default_factory=dict)
+    spared: Spared = field(default_factory=Spared)
 
     @property
     def texts(self) -> list[str]:
@@ -150,6 +153,7 @@ class Selection:
         if target.text is not None:
             texts = [checked_text(target.text)]
         elif target.statements is not None:
+            selected.spared = target.spared
             for text in target.clauses:
                 selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=False)
             for text in target.statements:

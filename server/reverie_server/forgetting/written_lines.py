@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from psycopg.rows import DictRow
 
@@ -34,7 +35,7 @@ class ForgettableWrittenLines(Forgettable):
     tables = frozenset({"derivations"})
 
     async def remnants(
-        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Collection[str]:
         """The statements of lines that the server wrote, where one of the texts contains the whole statement.
 
@@ -42,6 +43,9 @@ class ForgettableWrittenLines(Forgettable):
         with and without its date. Lines of SOUL.md that follow from a fact go with it, and lines made
         of messages in a model's own words, where one of these stands in the texts and nowhere else in what was said.
         """
+        texts = forgotten.texts
+        messages = await session_erase.sessions_holding(connection, tenant_id, slice_ids, forgotten)
+        forgotten = replace(forgotten, messages=[(session_key, seq) for session_key, _, seq in messages])
         params = {
             "tenant_id": tenant_id,
             "slice_ids": list(slice_ids),
@@ -49,8 +53,8 @@ class ForgettableWrittenLines(Forgettable):
             "invisible": INVISIBLE,
         }
         rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
-        of_facts = await _lines_of_facts(connection, tenant_id, slice_ids, texts)
-        of_messages = await _lines_of_messages(connection, tenant_id, slice_ids, texts)
+        of_facts = await _lines_of_facts(connection, tenant_id, slice_ids, forgotten)
+        of_messages = await _lines_of_messages(connection, tenant_id, slice_ids, texts, messages)
         return [*await asyncio.to_thread(_statements_in, rows, texts), *of_facts, *of_messages]
 
     async def survey(
@@ -66,15 +70,15 @@ class ForgettableWrittenLines(Forgettable):
 
         Lines that were written of forgotten facts since the survey are remnants, with which forgetting begins again.
         """
-        found = await _lines_of_facts(connection, place.tenant_id, [slice_.slice_id], forgotten.texts)
+        found = await _lines_of_facts(connection, place.tenant_id, [slice_.slice_id], forgotten)
         return Findings("document", remnants=found)
 
 
 async def _lines_of_facts(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[str]:
     """The lines, as they stand, that the server wrote of facts that hold one of the texts."""
-    facts = await facts_holding(connection, tenant_id, slice_ids, texts)
+    facts = await facts_holding(connection, tenant_id, slice_ids, forgotten)
     if not facts:
         return []
     params = {
@@ -94,11 +98,14 @@ async def _lines_of_facts(
 
 
 async def _lines_of_messages(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection,
+    tenant_id: str,
+    slice_ids: Sequence[int],
+    texts: Sequence[str],
+    messages: Sequence[tuple[int, str, int]],
 ) -> list[str]:
     """The lines, as they stand or stood, made of messages with one of the texts, that have a word which these messages
     and the rest of what the user said in their sessions hold in the texts alone."""
-    messages = await session_erase.sessions_holding(connection, tenant_id, slice_ids, texts)
     terms = await asyncio.to_thread(_terms_of, texts)
     if not messages or not terms:
         return []

@@ -39,8 +39,8 @@ class ForgettableGraph(Forgettable):
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Findings:
         """The mentions that hold one of the texts."""
-        rows = await _holding(connection, tenant_id, slice_ids, forgotten.texts)
-        return _findings(rows, forgotten.texts, len(rows))
+        rows = await _holding(connection, tenant_id, slice_ids, forgotten)
+        return _findings(rows, len(rows))
 
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
@@ -53,15 +53,15 @@ class ForgettableGraph(Forgettable):
         messages still name their entities.
         """
         graph = Graph(connection, place.tenant_id, slice_.slice_id, self._now())
-        rows = await _holding(connection, graph.tenant_id, [graph.slice_id], forgotten.texts)
+        rows = await _holding(connection, graph.tenant_id, [graph.slice_id], forgotten)
         mentions, statements = await of_episodes(graph, forgotten.episode_ids)
-        named, changed = await _take_out_of_mentions(graph, rows, forgotten.texts)
+        named, changed = await _take_out_of_mentions(graph, rows)
         of_named = await _statements_on(graph, named)
         unnamed = await _no_longer_named(graph, forgotten.messages, {*mentions, *named})
         mentions |= {*named, *unnamed.mentions}
         statements |= of_named | unnamed.statements
         await drop_mentions_and_statements(graph, sorted(mentions), sorted(statements), also=changed)
-        return _findings(rows, forgotten.texts, len(mentions) + len(statements) + len(changed))
+        return _findings(rows, len(mentions) + len(statements) + len(changed))
 
     async def drop_episodes(
         self, connection: Connection, place: Place, slice_: Slice, episode_ids: Sequence[int]
@@ -70,20 +70,21 @@ class ForgettableGraph(Forgettable):
         await drop_episodes(Graph(connection, place.tenant_id, slice_.slice_id, self._now()), episode_ids)
 
 
-def _findings(rows: Sequence[DictRow], texts: Sequence[str], count: int) -> Findings:
+def _findings(rows: Sequence[DictRow], count: int) -> Findings:
     """The findings of a receipt: `rows` are mentions that hold one of the texts, `count` the changed things."""
-    counts = Counter((f"graph/{row['external_id']}", text) for row in rows for text in texts if _contains(row, text))
+    counts = Counter(
+        (f"graph/{row['external_id']}", text) for row in rows for text in row["texts"] if _contains(row, text)
+    )
     items = [Item("fact", path, text, True, times) for (path, text), times in sorted(counts.items())]
     return Findings("fact", items, Removed(count, 0, 0, 0) if count else None)
 
 
-async def _take_out_of_mentions(
-    graph: Graph, rows: Sequence[DictRow], texts: Sequence[str]
-) -> tuple[dict[int, DictRow], set[int]]:
+async def _take_out_of_mentions(graph: Graph, rows: Sequence[DictRow]) -> tuple[dict[int, DictRow], set[int]]:
     """The mentions that call an entity by a text, by their ids; and the entities of those that were rewritten."""
     named: dict[int, DictRow] = {}
     changed: set[int] = set()
     for row in rows:
+        texts = row["texts"]
         if any(is_in(name, text) for name in _names(row) for text in texts):
             named[row["mention_id"]] = row
             continue
@@ -161,16 +162,18 @@ def _still_named(row: DictRow, now: Mapping[MessageKey, set[str]]) -> bool:
 
 
 async def _holding(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[DictRow]:
+    """The mentions that hold one of the texts, each with the texts that go from it."""
     params: dict[str, Any] = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
-        "anchors": [anchor_of(text) for text in texts],
+        "anchors": [anchor_of(text) for text in forgotten.texts],
         "invisible": INVISIBLE,
     }
     rows = await (await connection.execute(SQL["holding"], params)).fetchall()
-    return [row for row in rows if any(_contains(row, text) for text in texts)]
+    found = [{**row, "texts": forgotten.texts_in(row["session_key"], row["seqs"])} for row in rows]
+    return [row for row in found if any(_contains(row, text) for text in row["texts"])]
 
 
 def _contains(row: DictRow, text: str) -> bool:

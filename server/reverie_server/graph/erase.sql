@@ -1,5 +1,5 @@
 -- holding: the mentions of some slices that may hold a text: its longest word stands in what they say
-SELECT m.mention_id, m.entity_id, m.episode_id, m.name, m.description, m.aliases, m.properties, e.external_id
+SELECT m.mention_id, m.entity_id, m.episode_id, m.session_key, m.seqs, m.name, m.description, m.aliases, m.properties, e.external_id
 FROM mentions m
 JOIN entities e ON e.tenant_id = m.tenant_id AND e.entity_id = m.entity_id
 WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(slice_ids)s::bigint[])

@@ -53,13 +53,18 @@ def lines_among(text: str, hashes: Collection[bytes]) -> dict[bytes, str]:
 
 def without_lines(text: str, hashes: Collection[bytes]) -> str:
     """A markdown text without the lines that have one of some identities."""
+    return without_spans_by_line(text, line_spans(text, hashes))
+
+
+def line_spans(text: str, hashes: Collection[bytes]) -> list[Span]:
+    """Where the lines of a markdown text stand that have one of some identities, in order."""
     spans: list[Span] = []
     end = 0
     for line in lines_of(text):
         start, end = end, end + len(line)
         if lines_among(bare := line.rstrip("\r\n"), hashes):
             spans.append((start, start + len(bare)))
-    return without_spans_by_line(text, spans)
+    return spans
 
 
 def added_lines(before: str, after: str) -> list[str]:

@@ -96,16 +96,16 @@ async def forget_lines(
     tenant_id: str,
     document_id: int,
     before: str,
-    texts: Sequence[str],
+    targets: Targets,
     *,
     whole: Collection[bytes] = (),
 ) -> None:
-    """Delete the provenance of the lines of a document that hold nothing but the given texts, and of `whole` lines.
+    """Delete the provenance of the lines of a document that hold nothing but the targets, and of `whole` lines.
 
     `before` is the version of the document that still holds them. A line with a rest keeps its provenance, under the
     hash of the rest. Raises TextTooCostly where a long version takes too much CPU time.
     """
-    gone, moved = await isolated(lines_without, before, texts, chars=len(before))
+    gone, moved = await isolated(lines_without, before, targets, chars=len(before))
     gone += whole
     if not gone and not moved:
         return
@@ -120,12 +120,12 @@ async def forget_lines(
     await connection.execute(SQL["change_lines"], params)
 
 
-def lines_without(before: str, texts: Sequence[str]) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
-    """The hashes of the lines that vanish with the texts, and the old and new hashes of those that change. Pure."""
-    erased = Targets(texts).erase_from(before)
+def lines_without(before: str, targets: Targets) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
+    """The hashes of the lines that vanish with the targets, and the old and new hashes of those that change. Pure."""
+    erased = targets.erase_from(before)
     if not erased.found:
         return [], []
-    targets = Targets(erased.found)
+    targets = targets.among(erased.found)
     left = {line_sha256(line): _hash_without(targets, line) for line in dict.fromkeys(entry_lines(before))}
     changed = {sha256: rest for sha256, rest in left.items() if rest != sha256}
     # Of a target that spans several lines, no line may stay by its hash.

@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -20,6 +21,7 @@ from reverie_indexer.index import transcript
 from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.transcript import MessagePassages
 from reverie_indexer.model import Place
+from reverie_server.forgettable import Forgotten
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import chunk_messages
 from reverie_server.sessions.model import Message, path_of
@@ -67,27 +69,27 @@ async def survey(
     connection: Connection,
     tenant_id: str,
     slice_ids: Sequence[int],
-    texts: Sequence[str],
+    forgotten: Forgotten,
     goes_along: Callable[[str], bool] | None = None,
 ) -> MessageMatches:
     """The messages and passages of some slices that hold one of the texts; `goes_along` is as for `Targets`."""
     matches = MessageMatches()
-    async for row, of_row in _messages(connection, tenant_id, slice_ids, texts):
+    async for row, of_row in _messages(connection, tenant_id, slice_ids, forgotten):
         matches.note(row, of_row)
         matches.stretches |= set(await asyncio.to_thread(Targets(of_row).stretches_in, row["content"], goes_along))
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(forgotten.texts)}
     rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
-    matches.passages = await asyncio.to_thread(_count_holding, [row["text"] for row in rows], texts)
+    matches.passages = await asyncio.to_thread(_count_holding, rows, forgotten)
     return matches
 
 
 async def sessions_holding(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[tuple[int, str, int]]:
     """The messages of some slices that hold one of the texts: key and id of the session, and number; in order."""
     return [
         (row["session_key"], row["session_id"], row["seq"])
-        async for row, _ in _messages(connection, tenant_id, slice_ids, texts)
+        async for row, _ in _messages(connection, tenant_id, slice_ids, forgotten)
     ]
 
 
@@ -101,16 +103,20 @@ async def said_in(connection: Connection, tenant_id: str, session_keys: Sequence
             yield row["content"]
 
 
-def _count_holding(contents: Sequence[str], texts: Sequence[str]) -> int:
-    targets = Targets(texts)
-    return sum(bool(targets.found_in(content)) for content in contents)
+def _count_holding(passages: Sequence[DictRow], forgotten: Forgotten) -> int:
+    targets, everywhere = Targets(forgotten.texts), Targets(forgotten.everywhere)
+    spared = forgotten.spared.messages
+    return sum(
+        bool((everywhere if (row["session_key"], row["seq"]) in spared else targets).found_in(row["text"]))
+        for row in passages
+    )
 
 
 async def take_out(
     connection: Connection,
     place: Place,
     slice_: Slice,
-    texts: Sequence[str],
+    forgotten: Forgotten,
     settings: AgentSettings,
     count: CountTokens,
 ) -> MessageMatches:
@@ -119,14 +125,18 @@ async def take_out(
     A message keeps its number and id, whatever is left of it. What of it is indexed anew waits for its vector. With a
     text of a compacted message the summary goes, which may tell it in other words.
     """
-    matches = await survey(connection, place.tenant_id, [slice_.slice_id], texts)
-    found = [row async for row, _ in _messages(connection, place.tenant_id, [slice_.slice_id], texts)]
+    matches = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
+    everywhere = set(forgotten.everywhere)
     by_session: dict[int, list[DictRow]] = {}
-    for row in found:
+    async for row, contained in _messages(connection, place.tenant_id, [slice_.slice_id], forgotten):
         by_session.setdefault(row["session_key"], []).append(row)
+        if not everywhere.issuperset(contained):
+            # Others say the same: a transcript that is sent again is known by the whole message.
+            matches.lines.add(" ".join(row["content"].split()))
     for session_key, rows in by_session.items():
         rewritten = []
         for row in rows:
+            texts = forgotten.texts_in(session_key, (row["seq"],))
             content = await asyncio.to_thread(without_texts, row["content"], texts)
             matches.lines |= set(statements(row["content"])) - set(statements(content))
             rewritten.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
@@ -141,7 +151,7 @@ async def take_out(
             key = {"tenant_id": place.tenant_id, "session_key": session_key}
             await connection.execute(SQL["drop_summary"], key)
             await connection.execute(SQL["drop_compactions"], key)
-    await _take_out_of_summaries(connection, place, slice_, texts, list(by_session))
+    await _take_out_of_summaries(connection, place, slice_, forgotten, list(by_session))
     return matches
 
 
@@ -177,17 +187,21 @@ async def _rewrite(
 
 
 async def _take_out_of_summaries(
-    connection: Connection, place: Place, slice_: Slice, texts: Sequence[str], changed: Sequence[int]
+    connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, changed: Sequence[int]
 ) -> None:
     """What stands for messages: a summary keeps the rest of its text; a prompt's is made anew."""
-    params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, **_anchors(texts)}
+    params = {"tenant_id": place.tenant_id, "slice_id": slice_.slice_id, **_anchors(forgotten.texts)}
+    of_others = {session_key for session_key, _ in forgotten.spared.messages} - set(changed)
+    everywhere = forgotten.everywhere
     for row in await (await connection.execute(SQL["holding_sessions"], params)).fetchall():
+        texts = everywhere if row["session_key"] in of_others else forgotten.texts
         summary = without_texts(row["summary"], texts)
-        metadata = _without_in(row["metadata"], lambda text: without_texts(text, texts, by_line=False))
+        metadata = _without_in(row["metadata"], partial(without_texts, texts=texts, by_line=False))
         if (summary, metadata) != (row["summary"], row["metadata"]):
             of_row = {**params, "session_key": row["session_key"], "summary": summary, "metadata": Jsonb(metadata)}
             await connection.execute(SQL["rewrite_session"], of_row)
     for row in await (await connection.execute(SQL["holding_compactions"], params)).fetchall():
+        texts = everywhere if row["session_key"] in of_others else forgotten.texts
         summary = without_texts(row["summary"], texts)
         of_row = {**params, "session_key": row["session_key"], "number": row["number"], "summary": summary}
         await connection.execute(SQL["rewrite_compaction"], of_row)
@@ -200,15 +214,16 @@ def without_texts(content: str, texts: Sequence[str], *, by_line: bool = True) -
 
 
 async def _messages(
-    connection: Connection, tenant_id: str, slice_ids: Sequence[int], texts: Sequence[str]
+    connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> AsyncIterator[tuple[DictRow, list[str]]]:
     """The messages that hold one of the texts, one after the other: what was said may be larger than memory."""
-    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(texts)}
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(forgotten.texts)}
     async with connection.cursor(name="holding_messages") as cursor:
         cursor.itersize = 50
         await cursor.execute(SQL["holding_messages"], params)
         async for row in cursor:
             parts = [row["content"], *_strings(row["extra"])]
+            texts = forgotten.texts_in(row["session_key"], (row["seq"],))
             contained = await asyncio.to_thread(_texts_in, parts, texts)
             if contained:
                 yield row, contained

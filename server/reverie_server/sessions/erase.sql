@@ -8,8 +8,8 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
       WHERE strpos(lower(normalize(translate(m.content, %(invisible)s::text, ''), NFKD)), a.word) > 0))
 ORDER BY m.session_key, m.seq;
 
--- holding_passages: the passages of messages of some slices that may hold a text
-SELECT c.text
+-- holding_passages: the passages of messages of some slices that may hold a text, each with its message
+SELECT d.session_key, c.start_line AS seq, c.text
 FROM documents d
 JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NOT NULL

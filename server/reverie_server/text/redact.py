@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -186,21 +187,40 @@ def _ends_at(text: str, end: int) -> bool:
 
 
 class Targets:
-    """Texts to find in, or to erase from, many other texts. Their patterns are made once."""
+    """Texts to find in, or to erase from, many other texts. Their patterns are made once.
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    Where `kept_in` says which spans of a text are kept, in order, only those `everywhere` are found there.
+    """
+
+    def __init__(
+        self,
+        texts: Iterable[str],
+        *,
+        everywhere: Collection[str] = (),
+        kept_in: Callable[[str], Sequence[Span]] | None = None,
+    ) -> None:
         self._targets = [_Target.of(text) for text in texts]
+        self._everywhere = everywhere
+        self._kept_in = kept_in
+
+    def among(self, texts: Collection[str]) -> Targets:
+        """Those of the targets that are among some texts, as they are found."""
+        return Targets(
+            (target.text for target in self._targets if target.text in texts),
+            everywhere=self._everywhere,
+            kept_in=self._kept_in,
+        )
 
     def found_in(self, *contents: str) -> list[str]:
         """The targets that at least one of the contents contains, in their order."""
         folded = [Folded.of(content) for content in contents]
-        return [target.text for target in self._targets if any(map(target.is_in, folded))]
+        return [target.text for target in self._targets if any(self._is_in(target, content) for content in folded)]
 
     def stretches_in(self, content: str, goes_along: Callable[[str], bool] | None = None) -> list[str]:
         """The parts of a text that erasing takes: each target with what would be a stump without it, and with the
         statements after it of which `goes_along` says that they mean nothing without it."""
         folded = Folded.of(content)
-        spans = [span for target in self._targets for span in target.spans_in(folded)]
+        spans = [span for target in self._targets for span in self._spans_in(target, folded)]
         found = without_stumps(content, merged(spans)) if spans else []
         if goes_along is not None:
             found = with_what_goes_along(content, found, goes_along)
@@ -211,11 +231,24 @@ class Targets:
         found: list[str] = []
         folded = Folded.of(content)
         for target in self._targets:
-            if spans := target.spans_in(folded):
+            if spans := self._spans_in(target, folded):
                 content = _remove(content, without_stumps(content, spans), by_line=by_line)
                 folded = Folded.of(content)
                 found.append(target.text)
         return Erased(content, found)
+
+    def _is_in(self, target: _Target, folded: Folded) -> bool:
+        return target.is_in(folded) and (self._kept_in is None or bool(self._spans_in(target, folded)))
+
+    def _spans_in(self, target: _Target, folded: Folded) -> list[Span]:
+        spans = target.spans_in(folded)
+        if not spans or self._kept_in is None or target.text in self._everywhere:
+            return spans
+        kept = self._kept_in(folded.source)
+        ends = [end for _, end in kept]
+        before = [bisect_right(ends, start) for start, _ in spans]
+        # The first kept span that ends behind the beginning of this one.
+        return [span for span, at in zip(spans, before, strict=True) if at == len(kept) or span[1] <= kept[at][0]]
 
 
 def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:

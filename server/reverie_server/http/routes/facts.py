@@ -99,7 +99,7 @@ async def forget_fact(
     fact = await system.facts.view.fact(grant.principal, fact_id)
     place = place_of(grant, fact)
     said = await system.facts.changes.wordings(place, fact)
-    target = Target(statements=said.sentences, clauses=said.clauses)
+    target = Target(statements=said.sentences, clauses=said.clauses, spared=said.spared)
     receipt = await system.forgetting.forget(grant, place, target, dry_run=False)
     return response_from(Receipt, receipt)
 
