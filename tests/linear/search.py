@@ -129,6 +129,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.query_expansion.with_recent_messages": lambda text: query_expansion.with_recent_messages(
         text, [text, text]
     ),
+    "reverie_server.search.superseded_text.places_of": lambda text: superseded_text.places_of(1, text),
     "reverie_server.search.superseded_text.without_said": lambda text: superseded_text.without_said(
         text, {sentence_key("I live in Kiel.")}
     ),
@@ -140,7 +141,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.search.empty_talk.is_courtesy": lambda text: empty_talk.is_courtesy(text, "english"),
     "reverie_server.heuristics.past.asks_about_past": past.asks_about_past,
     "reverie_server.prompt.marking.has_superseded": lambda text: marking.has_superseded(text, {}),
-    "reverie_server.prompt.marking.marked_text": lambda text: marking.marked_text(text, _ALL_SUPERSEDED, ()),
+    "reverie_server.prompt.marking.marked_text": lambda text: marking.marked_text(text, lambda _: _ALL_SUPERSEDED, ()),
     "reverie_server.prompt.marking.without_repeats": lambda text: marking.without_repeats(
         [context.Part("profile", text), context.Part("long_term_memory", text)]
     ),
@@ -183,6 +184,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.rank.effective_weights": _NUMBERS,
     "reverie_server.search.rank.producing_terms": "counts of terms, one pass",
     "reverie_server.search.candidates.files_with": "the paths of passages",
+    "reverie_server.search.candidates.message_of": "the numbers of messages",
     "reverie_server.search.rank.are_files": "the paths of passages",
     "reverie_server.search.rank.with_quota": _NUMBERS,
     "reverie_server.search.relevance.personal_score": _NUMBERS,
@@ -216,6 +218,8 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.succession.with_succession": _NUMBERS,
     "reverie_server.search.succession.with_predecessors": _NUMBERS,
     "reverie_server.search.superseded_text.until_text": "a date",
+    "reverie_server.search.superseded_text.tells_of_others": "numbers and hashes",
+    "reverie_server.search.superseded_text.ended_at": "numbers and hashes",
     "reverie_server.search.log_lines.log_rows": "the results of a search, by copies.log_parts_of",
     "reverie_server.inject.section.fit": "measured with select, whose entries it takes",
     "reverie_server.inject.section.fit_lines": "measured with fit",

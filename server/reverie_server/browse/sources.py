@@ -22,7 +22,7 @@ from reverie_server.jobs.model import episode_name, message_source
 from reverie_server.llm.generation import Method
 from reverie_server.provenance.record import entry_lines, line_sha256, origins
 from reverie_server.search.superseded import superseded_sentences
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded_text import Superseded, ended_at, places_of
 from reverie_server.text.markdown_edit import lines_of
 
 SQL = Queries(__file__)
@@ -121,7 +121,11 @@ class LineSources:
             keys = {origin.line: [span.key for span in keyed_sentences(origin.text)] for origin in origins}
             every = [key for line in keys.values() for key in line]
             ended = await superseded_sentences(connection, principal.tenant_id, slice_ids, every, now=self._now())
-        return [_with_end(origin, [ended.get(key) for key in keys[origin.line]]) for origin in origins]
+        return [
+            _with_end(origin, [here.get(key) for key in keys[origin.line]])
+            for origin in origins
+            for here in [ended_at(ended, places_of(document.document_id, origin.text))]
+        ]
 
     async def _origins(
         self, connection: Connection, principal: Principal, number: int, *, is_episode: bool

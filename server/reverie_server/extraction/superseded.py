@@ -85,7 +85,8 @@ def outdated_lines(
     """
     found: dict[str, int | None] = {}
     for line in entry_lines(text):
-        ends = [superseded.get(span.key) for span in keyed_sentences(line)]
+        ended = _ended_in(superseded, line)
+        ends = [ended.get(span.key) for span in keyed_sentences(line)]
         is_over = bool(ends) and all(end and not end.holding and not end.is_guessed for end in ends)
         if is_over and line_sha256(line) in machine:
             found[line] = ends[-1].superseded_by if ends[-1] is not None else None
@@ -103,12 +104,21 @@ def partly_outdated_lines(
     for line in entry_lines(text):
         if line_sha256(line) not in machine or "(until " in line:
             continue
-        ends = [superseded[span.key] for span in keyed_sentences(line) if span.key in superseded]
+        ended = _ended_in(superseded, line)
+        ends = [ended[span.key] for span in keyed_sentences(line) if span.key in ended]
         body = without_marker(line)
-        rest = "" if not ends or any(end.is_likely for end in ends) else current_text(body, superseded, marked=False)
+        rest = "" if not ends or any(end.is_likely for end in ends) else current_text(body, ended, marked=False)
         if rest.strip() and rest != body:
             found[line] = rest.strip()
     return found
+
+
+def _ended_in(superseded: Mapping[bytes, Superseded], line: str) -> Mapping[bytes, Superseded]:
+    """Those of the sentences that do not hold in a line, whatever file it is in."""
+    if not any(fact.elsewhere for fact in superseded.values()):
+        return superseded
+    sha256 = line_sha256(line)
+    return {key: fact for key, fact in superseded.items() if sha256 not in {line for _, (_, line) in fact.elsewhere}}
 
 
 def rest_of(line: str, successor: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -24,6 +25,8 @@ from reverie_server.prompt.context import LONG_TERM, PromptFile, PromptFiles
 from reverie_server.prompt.marking import has_superseded, marked_text
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded import superseded_sentences
+from reverie_server.search.superseded_text import Place as PlaceOfSentence
+from reverie_server.search.superseded_text import Superseded, ended_at
 
 SQL = Queries(__file__)
 _RANK = {"team": 0, "global": 2}
@@ -148,19 +151,32 @@ async def _as_it_holds(
         for line in (row["content"] or "").splitlines()
         if has_superseded(line, superseded)
     ]
+    is_shared = any(fact.elsewhere for fact in superseded.values())
     params = {
         "tenant_id": tenant_id,
         "document_ids": [document_id for document_id, _ in lines],
         "hashes": [sha256 for _, sha256 in lines],
+        "with_messages": is_shared,
     }
     found = await (await connection.execute(SQL["machine_made"], params)).fetchall()
-    machine_made: defaultdict[int, set[bytes]] = defaultdict(set)
+    machine_made: defaultdict[int, dict[bytes, list[PlaceOfSentence]]] = defaultdict(dict)
     for row in found:
-        machine_made[row["document_id"]].add(bytes(row["line_sha256"]))
-    return [
-        {**row, "content": marked_text(row["content"] or "", superseded, machine_made[row["document_id"]])}
-        for row in rows
-    ]
+        made_of = [(document_id, seq) for document_id, seq in row["messages"]]
+        machine_made[row["document_id"]][bytes(row["line_sha256"])] = made_of
+    texts = []
+    for row in rows:
+        made = machine_made[row["document_id"]]
+        ended_in = partial(_ended_in, superseded, row["document_id"], made) if is_shared else lambda _: superseded
+        texts.append({**row, "content": marked_text(row["content"] or "", ended_in, made)})
+    return texts
+
+
+def _ended_in(
+    superseded: Mapping[bytes, Superseded], document_id: int, made: Mapping[bytes, Sequence[PlaceOfSentence]], line: str
+) -> Mapping[bytes, Superseded]:
+    """The sentences that do not hold in a line, where it stands and in the messages that it was `made` of."""
+    sha256 = line_sha256(line)
+    return ended_at(superseded, {(document_id, sha256), *made.get(sha256, ())})
 
 
 def _scope(row: DictRow) -> Scope:

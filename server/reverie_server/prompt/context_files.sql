@@ -21,8 +21,16 @@ FROM selected f
 JOIN slices s ON s.tenant_id = %(tenant_id)s AND s.slice_id = f.slice_id
 ORDER BY f.sort_order, f.path, f.document_id;
 
--- machine_made: those of some lines of files that the server wrote by itself
-SELECT DISTINCT x.document_id, x.line_sha256
+-- machine_made: those of some lines of files that the server wrote by itself; where they are asked for, with the messages
+-- behind each, as (document of the session, number)
+SELECT x.document_id, x.line_sha256,
+       coalesce(jsonb_agg(jsonb_build_array(t.document_id, (e ->> 'seq')::int)) FILTER (WHERE t.document_id IS NOT NULL), '[]')
+           AS messages
 FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[]) AS k(document_id, line_sha256)
 JOIN derivations x ON x.tenant_id = %(tenant_id)s AND x.document_id = k.document_id AND x.line_sha256 = k.line_sha256
+LEFT JOIN LATERAL jsonb_array_elements(x.sources) AS o ON %(with_messages)s AND o ->> 'kind' = 'messages'
+LEFT JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e ON true
+LEFT JOIN sessions s ON s.tenant_id = x.tenant_id AND s.slice_id = x.slice_id AND s.session_id = o ->> 'session_id'
+LEFT JOIN documents t ON t.tenant_id = s.tenant_id AND t.session_key = s.session_key AND t.episode_id IS NULL
+GROUP BY x.document_id, x.line_sha256
 ORDER BY x.document_id, x.line_sha256;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from reverie_server.heuristics.fact_sentences import keyed_sentences
@@ -28,18 +28,21 @@ def has_superseded(line: str, superseded: Mapping[bytes, Superseded]) -> bool:
     return any(sentence.key in superseded for sentence in keyed_sentences(line))
 
 
-def marked_text(text: str, superseded: Mapping[bytes, Superseded], machine_made: Collection[bytes]) -> str:
+def marked_text(
+    text: str, ended_in: Callable[[str], Mapping[bytes, Superseded]], machine_made: Collection[bytes]
+) -> str:
     """A text with ` (until 2026-11-10)` behind each statement that does not hold any more.
 
     Lines in `machine_made` (`line_sha256`) lose such statements instead; a line of the daily log of whose user nothing
-    is left goes whole.
+    is left goes whole. `ended_in` gives the sentences of a line that do not hold.
     """
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
+        body = line.rstrip("\r\n")
+        superseded = ended_in(body)
         if not has_superseded(line, superseded):
             lines.append(line)
             continue
-        body = line.rstrip("\r\n")
         end = line[len(body) :]
         if line_sha256(body) not in machine_made and parts_of(body) is None:
             lines.append(current_text(body, superseded, marked=True) + end)

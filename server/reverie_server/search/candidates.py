@@ -58,6 +58,11 @@ class Candidates:
         return len(self.path)
 
 
+def message_of(candidates: Candidates, row: int) -> int | None:
+    """The number of the message that a candidate is of; None for a passage of anything else."""
+    return candidates.start_line[row] if candidates.tier[row] == "message" else None
+
+
 def files_with(candidates: Candidates, is_sought: Callable[[str], bool]) -> list[int]:
     """The proposed passages of files whose path is sought; of many passages few files are asked about."""
     places = list(zip(candidates.path, candidates.tier, strict=True))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reverie_indexer.database.database import Connection
 from reverie_server.heuristics.past import asks_about_past
-from reverie_server.search.candidates import Booleans, Candidates, files_with
+from reverie_server.search.candidates import Booleans, Candidates, files_with, message_of
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.known_facts import KnownFacts
@@ -16,12 +16,14 @@ from reverie_server.search.rank import Scores, select
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.store import Corpus
 from reverie_server.search.succession import (
+    Ended,
     KeyedPassage,
     is_matched_by_superseded,
     with_predecessors,
     with_succession,
 )
 from reverie_server.search.superseded import preceding_sentences
+from reverie_server.search.superseded_text import places_of, tells_of_others
 from reverie_server.text.spans import span
 
 # How often a list is looked through again, because what replaces a result, or a passage after it, entered it.
@@ -30,14 +32,14 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The rows of the results, best first, all scores, and the keys of sentences of the results that do not hold.
+    """The rows of the results, best first, all scores, and the sentences of the results that do not hold, by keys.
 
     `replaced` are pairs of rows: a passage that a superseded sentence matched, and that of the fact that replaced it.
     """
 
     rows: list[int]
     scores: Scores
-    ended: Collection[bytes]
+    ended: Mapping[bytes, Ended]
     replaced: Sequence[tuple[int, int]]
 
 
@@ -66,11 +68,11 @@ class Choice:
             excluded.update(files_with(self.candidates, is_diary))
         rows = await self._select(scores, is_exact, excluded)
         if not await self.facts.may_have_ended():
-            return Chosen(rows, scores, (), ())
+            return Chosen(rows, scores, {}, ())
         if asks_about_past(self.request.query) and (pairs := await self._predecessors(rows, excluded)):
             scores = with_predecessors(scores, pairs)
             rows = await self._select(scores, is_exact, excluded)
-        ended: dict[bytes, int | None] = {}
+        ended: dict[bytes, Ended] = {}
         in_order: list[tuple[int, int]] = []
         for _ in range(_ROUNDS):
             keys = dict(zip(rows, await self.facts.keys_of(rows), strict=True))
@@ -80,13 +82,14 @@ class Choice:
             ended |= found
             old = [row for row, of_row in keys.items() if not found.keys().isdisjoint(of_row)]
             passages = dict(zip(old, await self.facts.keyed(old, self.terms, self.language), strict=True))
+            passages = await self._without_others(passages, ended)
             replaced = await self._replaced(passages, ended, scores, excluded)
             if not replaced:
                 break
             in_order += replaced
             scores = with_succession(scores, replaced)
             rows = await self._select(scores, is_exact, excluded)
-        return Chosen(rows, scores, ended.keys(), in_order)
+        return Chosen(rows, scores, ended, in_order)
 
     async def _need(self, rows: Iterable[int]) -> None:
         await need_texts(self.connection, self.request, self.candidates, rows)
@@ -133,10 +136,26 @@ class Choice:
             if (new := replaced_by.get(key)) is not None and results_of[new] != row
         ]
 
+    async def _without_others(
+        self, passages: Mapping[int, KeyedPassage], ended: Mapping[bytes, Ended]
+    ) -> dict[int, KeyedPassage]:
+        """The passages, each without the keys of sentences that there tell of somebody else and hold."""
+        elsewhere = {key: each.elsewhere for key, each in ended.items() if each.elsewhere}
+        shared = [row for row, passage in passages.items() if not elsewhere.keys().isdisjoint(passage.keys)]
+        await self._need(shared)
+        found = dict(passages)
+        for row in shared:
+            document_id, text = int(self.candidates.document_id[row]), self.candidates.text[row]
+            places = places_of(document_id, text, message_of(self.candidates, row))
+            here = {key for key, of_others in elsewhere.items() if tells_of_others(of_others, places)}
+            keys = tuple(b"" if key in here else key for key in passages[row].keys)
+            found[row] = replace(passages[row], keys=keys)
+        return found
+
     async def _replaced(
         self,
         passages: Mapping[int, KeyedPassage],
-        ended: Mapping[bytes, int | None],
+        ended: Mapping[bytes, Ended],
         scores: Scores,
         excluded: Collection[int],
     ) -> list[tuple[int, int]]:
@@ -144,7 +163,7 @@ class Choice:
         successors: dict[int, set[int]] = {}
         for row, passage in passages.items():
             if is_matched_by_superseded(passage, ended):
-                facts = {ended.get(key) for key in passage.keys}
+                facts = {ended[key].superseded_by for key in passage.keys if key in ended}
                 successors[row] = {fact_id for fact_id in facts if fact_id is not None}
         fact_of = await self.facts.stating({fact_id for facts in successors.values() for fact_id in facts})
         if not fact_of:

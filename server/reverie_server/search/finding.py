@@ -162,7 +162,8 @@ async def _passages(
     of_ended = superseded_statement(request.tenant_id, corpus.slice_ids, ended, now=analysed.at, as_of=request.as_of)
     also = [of_ended] if ended else []
     rows, answers = await passages(connection, request, sorted(chunk_ids), also=also, is_last=True)
-    return rows, superseded_of(row for answer in answers for row in answer)
+    elsewhere = {key: each.elsewhere for pick in picked for key, each in pick.chosen.ended.items()}
+    return rows, superseded_of((row for answer in answers for row in answer), elsewhere)
 
 
 def _ranked(

@@ -12,7 +12,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.fact_source import FactSource
 from reverie_server.search.request import SearchRequest
-from reverie_server.search.succession import KeyedPassage, keyed
+from reverie_server.search.succession import Ended, KeyedPassage, keyed
 from reverie_server.search.superseded import replacing_sentences, superseded_sentences
 
 SQL = Queries(__file__)
@@ -30,8 +30,8 @@ class KnownFacts(Protocol):
     async def may_have_ended(self) -> bool:
         """False where every fact of the slices holds until further notice: no sentence needs to be looked at."""
 
-    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
-        """Those of the keys whose sentence states a fact that does not hold, with the fact that replaced it, if any."""
+    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, Ended]:
+        """Those of the keys whose sentence states a fact that does not hold."""
 
     async def stating(self, fact_ids: Collection[int]) -> Mapping[bytes, int]:
         """The keys of the sentences that state some facts that replaced others, each with its fact."""
@@ -69,13 +69,13 @@ class StoredFacts:
         """See `KnownFacts`. It is not asked: the texts are there, and `ended` tells it in the same time."""
         return True
 
-    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
+    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, Ended]:
         """See `KnownFacts`."""
         tenant_id, as_of = self._request.tenant_id, self._request.as_of
         found = await superseded_sentences(
             self._connection, tenant_id, self._slice_ids, keys, now=self._at, as_of=as_of
         )
-        return {key: fact.superseded_by for key, fact in found.items()}
+        return {key: Ended(fact.superseded_by, fact.elsewhere) for key, fact in found.items()}
 
     async def stating(self, fact_ids: Collection[int]) -> Mapping[bytes, int]:
         """See `KnownFacts`."""

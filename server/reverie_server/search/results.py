@@ -10,12 +10,12 @@ from psycopg.rows import DictRow
 
 from reverie_indexer.index.slices import scope_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.search.candidates import Candidates, Integers
+from reverie_server.search.candidates import Candidates, Integers, message_of
 from reverie_server.search.rank import Scores, holds_exact
 from reverie_server.search.request import Copy, PassageEpisode, SearchResult
 from reverie_server.search.scoring_query import AnalysedRequest
 from reverie_server.search.store import Corpus
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded_text import Superseded, ended_at, places_of
 
 MAX_COPIES = 10
 
@@ -62,7 +62,7 @@ def result_of(
         plan="hnsw" if slice_.slice_id in scored.hnsw_slice_ids else "exact",
         slice_chunks=slice_.chunk_count,
         episode=_episode_of(passage),
-        superseded=_superseded_in(passage["text"], scored.superseded),
+        superseded=_superseded_in(passage["text"], scored.superseded, candidates, index),
         copies=[
             Copy(int(candidates.chunk_id[row]), candidates.path[row], candidates.start_line[row])
             for row in scored.stands_for.get(index, [])[:MAX_COPIES]
@@ -71,10 +71,15 @@ def result_of(
     )
 
 
-def _superseded_in(text: str, superseded: Mapping[bytes, Superseded]) -> dict[bytes, Superseded]:
-    """Those of the sentences that a text has."""
+def _superseded_in(
+    text: str, superseded: Mapping[bytes, Superseded], candidates: Candidates, index: int
+) -> dict[bytes, Superseded]:
+    """Those of the sentences that the text of a candidate has, and that do not hold there."""
     keys = [sentence.key for sentence in keyed_sentences(text)] if superseded else []
-    return {key: superseded[key] for key in keys if key in superseded}
+    found = {key: superseded[key] for key in keys if key in superseded}
+    if not any(fact.elsewhere for fact in found.values()):
+        return found
+    return ended_at(found, places_of(int(candidates.document_id[index]), text, message_of(candidates, index)))
 
 
 def _episode_of(passage: DictRow) -> PassageEpisode | None:

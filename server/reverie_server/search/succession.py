@@ -15,7 +15,7 @@ from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Floats
 from reverie_server.search.rank import Scores
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded_text import StatedAt, Superseded
 
 # A chain of successors is followed so far.
 MAX_STEPS = 4
@@ -27,6 +27,14 @@ class KeyedPassage:
 
     keys: tuple[bytes, ...]
     matches: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The fact that replaced what a sentence states, if any, and where it tells of somebody else what holds."""
+
+    superseded_by: int | None
+    elsewhere: Sequence[StatedAt] = ()
 
 
 def keyed(text: str, terms: Collection[str], language: str) -> KeyedPassage:

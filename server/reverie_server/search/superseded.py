@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -13,7 +13,7 @@ from reverie_indexer.database.database import Connection
 from reverie_indexer.database.messages import Statement
 from reverie_indexer.database.queries import Queries
 from reverie_server.heuristics.fact_labels import statement_without
-from reverie_server.search.superseded_text import Superseded
+from reverie_server.search.superseded_text import StatedAt, Superseded
 
 SQL = Queries(__file__)
 
@@ -35,7 +35,30 @@ async def superseded_sentences(
     if not (sought := set(keys)):
         return {}
     statement = superseded_statement(tenant_id, slice_ids, sought, now=now, as_of=as_of)
-    return superseded_of(await (await connection.execute(*statement)).fetchall())
+    rows = await (await connection.execute(*statement)).fetchall()
+    shared = {row["sentence_sha256"] for row in rows for fact in row["holding"] if fact["subject"] != row["subject"]}
+    elsewhere = await stated_elsewhere(connection, tenant_id, slice_ids, shared, now=now, as_of=as_of)
+    return superseded_of(rows, elsewhere)
+
+
+async def stated_elsewhere(
+    connection: Connection,
+    tenant_id: str,
+    slice_ids: Sequence[int],
+    keys: Collection[bytes],
+    *,
+    now: datetime,
+    as_of: datetime | None = None,
+) -> dict[bytes, list[StatedAt]]:
+    """Where some sentences, of facts that end, tell of somebody else what holds: the facts, each with its places."""
+    if not keys:
+        return {}
+    params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "keys": sorted(keys), "now": now, "as_of": as_of}
+    found: dict[bytes, list[StatedAt]] = {}
+    for row in await (await connection.execute(SQL["elsewhere"], params)).fetchall():
+        place = (row["document_id"], bytes(row["line_sha256"]) if row["seq"] is None else row["seq"])
+        found.setdefault(bytes(row["sentence_sha256"]), []).append((row["fact_id"], place))
+    return found
 
 
 def superseded_statement(
@@ -52,14 +75,17 @@ def superseded_statement(
     return Statement(SQL["superseded"], params)
 
 
-def superseded_of(rows: Iterable[DictRow]) -> dict[bytes, Superseded]:
-    """What the rows of `superseded_statement` say of each sentence."""
+def superseded_of(rows: Iterable[DictRow], elsewhere: Mapping[bytes, Sequence[StatedAt]]) -> dict[bytes, Superseded]:
+    """What the rows of `superseded_statement` say of each sentence; `elsewhere` is that of `stated_elsewhere`."""
     found: dict[bytes, Superseded] = {}
     for key, group in groupby(rows, key=lambda row: bytes(row["sentence_sha256"])):
         ended = list(group)
         first = ended[0]
         over = [row["object"] for row in ended]
-        holding = [statement_without(**fact, ended=over) for fact in first["holding"]]
+        of_others = tuple(elsewhere.get(key, ()))
+        other_ids = {fact_id for fact_id, _ in of_others}
+        facts = [fact for fact in first["holding"] if fact["fact_id"] not in other_ids]
+        holding = [_without(fact, over) for fact in facts]
         statements = tuple(dict.fromkeys(statement for statement in holding if statement))
         is_likely, is_guessed = (all(row[name] for row in ended) for name in ("is_likely", "is_guessed"))
         found[key] = Superseded(
@@ -70,8 +96,13 @@ def superseded_of(rows: Iterable[DictRow]) -> dict[bytes, Superseded]:
             is_likely,
             is_guessed,
             first["replacing"] or "",
+            of_others,
         )
     return found
+
+
+def _without(fact: Mapping[str, str], ended: Sequence[str]) -> str:
+    return statement_without(fact["subject"], fact["predicate"], fact["object"], fact["text"], ended=ended)
 
 
 async def preceding_sentences(

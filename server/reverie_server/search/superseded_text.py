@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
@@ -10,10 +10,15 @@ from itertools import zip_longest
 from reverie_server.heuristics.fact_sentences import SentenceSpan, keyed_sentences
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.small_talk import says_nothing
+from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.sessions.daily_log import parts_of
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
+# A message, by the document of its session and its number, or a line of a file, by its identity.
+Place = tuple[int, int | bytes]
+# Where a fact is stated.
+StatedAt = tuple[int, Place]
 # What stands behind `then:` is no longer.
 _MOST_CHARS = 120
 # Behind it a line of the daily log has the answer.
@@ -25,7 +30,8 @@ class Superseded:
     """A fact that does not hold any more: until when it did, and the fact that replaces it, where these are known.
 
     `holding` are statements of what else its sentence says and still holds. `is_likely`: by a model, it likely does not
-    hold; `is_guessed`: it may not. `replacing` is the statement that replaces it, where that holds.
+    hold; `is_guessed`: it may not. `replacing` is the statement that replaces it, where that holds. `elsewhere` are the
+    places where equal words tell of somebody else and hold.
     """
 
     fact_id: int
@@ -35,6 +41,7 @@ class Superseded:
     is_likely: bool = False
     is_guessed: bool = False
     replacing: str = ""
+    elsewhere: Sequence[StatedAt] = ()
 
 
 def until_text(fact: Superseded) -> str:
@@ -55,6 +62,22 @@ def _short(statement: str) -> str:
         return statement
     begin = statement[:_MOST_CHARS]
     return f"{begin.rsplit(' ', 1)[0] if ' ' in begin else begin} …"
+
+
+def places_of(document_id: int, text: str, seq: int | None = None) -> set[Place]:
+    """Where a passage stands: the message of this number, or the lines of a file."""
+    lines: set[Place] = {(document_id, line_sha256(line)) for line in text.splitlines()}
+    return lines if seq is None else {(document_id, seq)}
+
+
+def ended_at(superseded: Mapping[bytes, Superseded], places: Collection[Place]) -> dict[bytes, Superseded]:
+    """Those of the sentences that do not hold in some places."""
+    return {key: fact for key, fact in superseded.items() if not tells_of_others(fact.elsewhere, places)}
+
+
+def tells_of_others(elsewhere: Sequence[StatedAt], places: Collection[Place]) -> bool:
+    """Whether one of some places is one where a sentence tells of somebody else."""
+    return any(place in places for _, place in elsewhere)
 
 
 def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: bool) -> str:

@@ -20,7 +20,9 @@ from reverie_server.search.hot.load import term_key
 from reverie_server.search.hot.remembered import MAX_SENTENCES, EndedFact, EndedFacts, Remembered
 from reverie_server.search.known_facts import fact_sources
 from reverie_server.search.request import SearchRequest
-from reverie_server.search.succession import KeyedPassage, sentence_terms
+from reverie_server.search.succession import Ended, KeyedPassage, sentence_terms
+from reverie_server.search.superseded import stated_elsewhere
+from reverie_server.search.superseded_text import StatedAt
 
 SQL = Queries(__file__)
 
@@ -86,13 +88,16 @@ class HeldFacts:
         """See `KnownFacts`."""
         return any(each.by_sentence for each in await self._ended())
 
-    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, int | None]:
+    async def ended(self, keys: Iterable[bytes]) -> Mapping[bytes, Ended]:
         """See `KnownFacts`."""
-        known = [each.by_sentence for each in await self._ended()]
-        found: dict[bytes, int | None] = {}
+        every = await self._ended()
+        known, shared = [each.by_sentence for each in every], [each.elsewhere for each in every]
+        found: dict[bytes, Ended] = {}
         for key in keys:
             if facts := [fact for of_slice in known for fact in of_slice.get(key, ()) if fact.is_over(self.at)]:
-                found[key] = max(facts, key=_said_last).superseded_by
+                over = {fact.fact_id for fact in facts}
+                elsewhere = [place for of_slice in shared for place in of_slice.get(key, ()) if place[0] not in over]
+                found[key] = Ended(max(facts, key=_said_last).superseded_by, elsewhere)
         return found
 
     async def stating(self, fact_ids: Collection[int]) -> Mapping[bytes, int]:
@@ -122,7 +127,10 @@ class HeldFacts:
             for row in rows:
                 of_slice[row["slice_id"]].append(row)
             for slice_id in missing:
-                self.remembered[slice_id].ended = _ended_facts(of_slice[slice_id])
+                shared = {row["sentence_sha256"] for row in of_slice[slice_id] if row["is_shared"]}
+                tenant_id = self.request.tenant_id
+                elsewhere = await stated_elsewhere(self.connection, tenant_id, [slice_id], shared, now=self.at)
+                self.remembered[slice_id].ended = _ended_facts(of_slice[slice_id], elsewhere)
         return [each.ended for each in self.remembered.values() if each.ended is not None]
 
 
@@ -130,11 +138,11 @@ def _said_last(fact: EndedFact) -> tuple[object, int]:
     return fact.said_at, fact.fact_id
 
 
-def _ended_facts(rows: Sequence[DictRow]) -> EndedFacts:
+def _ended_facts(rows: Sequence[DictRow], elsewhere: Mapping[bytes, Sequence[StatedAt]]) -> EndedFacts:
     """From the rows of a slice, those that were said last at the end."""
     by_sentence: defaultdict[bytes, list[EndedFact]] = defaultdict(list)
     for row in rows:
         fact = EndedFact(row["said_at"], row["fact_id"], row["superseded_by"], row["ended_at"])
         by_sentence[bytes(row["sentence_sha256"])].append(fact)
     replacing = {row["superseded_by"]: tuple(map(bytes, row["replacing"])) for row in rows if row["superseded_by"]}
-    return EndedFacts(by_sentence, replacing)
+    return EndedFacts(by_sentence, replacing, elsewhere)

@@ -13,6 +13,7 @@ from typing import Self
 
 from reverie_server.search.candidates import Floats
 from reverie_server.search.fact_source import FactSource
+from reverie_server.search.superseded_text import StatedAt
 
 # The sentences of a passage with more of them are read each time.
 MAX_SENTENCES = 16
@@ -36,10 +37,11 @@ class EndedFact:
 @dataclass(frozen=True, slots=True)
 class EndedFacts:
     """What does not hold in a slice, or will not: the facts of each sentence, the one that was said last at the end,
-    and the sentences of successors."""
+    and the sentences of successors. `elsewhere` are the places where such a sentence tells of somebody else."""
 
     by_sentence: Mapping[bytes, Sequence[EndedFact]]
     replacing: Mapping[int, Sequence[bytes]]
+    elsewhere: Mapping[bytes, Sequence[StatedAt]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
