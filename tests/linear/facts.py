@@ -62,7 +62,7 @@ CODE = subjects.Subject("thing", "code", 8, "the code")
 
 
 def _of_languages(text: str) -> list[statement.Statement]:
-    plain = statement.Statement.plain(text)
+    plain = statement.Statement.plain(text, AT)
     return [replace(plain, phrases=phrases) for phrases in all_phrases().values()]
 
 
@@ -258,8 +258,8 @@ TABLE: Mapping[str, Reading] = {
         text, f"it is {text}", "english"
     ),
     "reverie_server.heuristics.corrections.restated.taking_back": lambda text: restated.taking_back(
-        restated.Restated(0, statement.Statement.plain(text), [], 0, "no"),
-        statement.Statement.plain(f"it is {text}"),
+        restated.Restated(0, statement.Statement.plain(text, AT), [], 0, "no"),
+        statement.Statement.plain(f"it is {text}", AT),
         [],
     ),
     "reverie_server.heuristics.corrections.corrections.fragment_of": lambda text: [
@@ -438,9 +438,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.terms.is_unspaced": terms.is_unspaced,
     "reverie_server.heuristics.fact_grammar.terms.without_timed_kind": terms.without_timed_kind,
     "reverie_server.heuristics.fact_grammar.terms.without_days": terms.without_days,
-    "reverie_server.heuristics.fact_grammar.lines.headed_fact": lines.headed_fact,
+    "reverie_server.heuristics.fact_grammar.lines.headed_fact": lambda text: lines.headed_fact(text, AT),
     "reverie_server.heuristics.fact_grammar.lines.fact_of_line": lambda text: lines.fact_of_line(
-        text, statement.Statement.plain(text)
+        text, statement.Statement.plain(text, AT)
     ),
     "reverie_server.heuristics.fact_grammar.people.People.named": _people,
     "reverie_server.heuristics.fact_grammar.terms.is_longer_name": lambda text: terms.is_longer_name(text, text[1:]),

@@ -150,7 +150,7 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
         _read_sentence(reader, index, utterance, sentence, cues, place_of(number, len(spans)))
     # A heading says what a line is about that says it not by itself.
     is_stated = len(reader.facts) > before
-    if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text)):
+    if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text, utterance.said_at)):
         _add(reader, index, utterance, headed[0], [headed[1]])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import cast
 
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
@@ -87,7 +88,7 @@ def fact_of_line(line: str, statement: Statement) -> StatedFact | None:
     )
 
 
-def headed_fact(text: str) -> tuple[str, StatedFact] | None:
+def headed_fact(text: str, said_at: datetime) -> tuple[str, StatedFact] | None:
     """The fact of a heading and the first line below it, and that line; None where a text does not begin so."""
     found = _HEADED.match(text)
     if found is None:
@@ -96,5 +97,5 @@ def headed_fact(text: str) -> tuple[str, StatedFact] | None:
     # A date alone names nothing.
     if not any(letter.isalpha() for letter in head) or split_request(first).kind != "none":
         return None
-    statement = Statement.plain(first)
+    statement = Statement.plain(first, said_at)
     return first, statement.fact(head, "is", tidy(first), "general", text=f"{head}: {first}", about_user=False)

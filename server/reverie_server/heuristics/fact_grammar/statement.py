@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from reverie_server.heuristics.cues import Cues
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.stated_fact import Category, Change, StatedFact
-
-_NO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -45,9 +43,9 @@ class Statement:
     is_of_file: bool = False
 
     @classmethod
-    def plain(cls, sentence: str) -> Statement:
+    def plain(cls, sentence: str, said_at: datetime) -> Statement:
         """A sentence of which nothing else is known."""
-        return cls(sentence, sentence, _NO_TIME, all_phrases()["english"], None)
+        return cls(sentence, sentence, said_at, all_phrases()["english"], None)
 
     def fact(
         self,
