@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from tests.consistency import assert_index_consistent
@@ -25,9 +26,9 @@ async def write(pipeline: Pipeline, text: str, path: str = "MEMORY.md", place: P
 
 
 async def found(
-    search: Search, query: str, as_of: datetime | None, owner: str | None = "user:1", **more: str
+    search: Search, query: str, as_of: datetime | None, owner: str | None = "user:1", **more: Any
 ) -> list[str]:
-    request = SearchRequest("default", "wren", query, owner, as_of=as_of, max_results=100, **more)  # type: ignore[arg-type]
+    request = SearchRequest("default", "wren", query, owner, as_of=as_of, max_results=100, **more)
     outcome = await search.search(request, RULES)
     # Without the seeds, which every agent has.
     return [r.text for r in outcome.results if r.scope == "personal" or owner != "user:1"]
@@ -135,3 +136,24 @@ async def test_the_edges_of_the_calendar_are_no_fault(pipeline: Pipeline, search
         edge = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23 if year > 1 else 0, tzinfo=UTC)
         outcome = await search.search(SearchRequest("default", "wren", "Ada", "user:1", as_of=edge), rules)
         assert len([r for r in outcome.results if r.scope == "personal"]) == count
+
+
+async def test_since_and_until_go_by_the_file_as_it_was_then(
+    pipeline: Pipeline, search: Search, database: Database
+) -> None:
+    before = await now(database)
+    await write(pipeline, OLD)
+    first = await now(database)
+    await write(pipeline, NEW)
+    second = await now(database)
+    for as_of, since, until, expected in (
+        (first, None, first, [OLD]),
+        (first, before, first, [OLD]),
+        (first, first, None, []),
+        (first, None, before, []),
+        (second, first, second, [NEW]),
+        (second, None, first, []),
+        (None, first, None, [NEW]),
+        (None, None, first, []),
+    ):
+        assert await found(search, "where does Ada live", as_of, since=since, until=until) == expected

@@ -11,6 +11,7 @@ ORDER BY d.document_id;
 
 -- passages_within: the ids of the passages that pass the filters of a request, whatever the query
 -- A daily note is of its whole day, any other file of the time of its writing, and what was said of the time when it was.
+-- With `as_of` a passage of a file is of the time since which it stands there: the file may be written again later.
 -- A tag stands as `#tag` in a passage or its headings, or it is one of its file's front matter (`tagged_documents` and
 -- `document_tags`, in pairs), a key topic of its episode or the category of its fact.
 WITH sought AS MATERIALIZED (
@@ -19,7 +20,7 @@ WITH sought AS MATERIALIZED (
     SELECT document_id, tag FROM unnest(%(tagged_documents)s::bigint[], %(document_tags)s::text[]) AS t(document_id, tag)
 ), passages AS (
     SELECT c.chunk_id, c.text, c.heading_path, d.path, d.document_id, d.note_day, e.key_topics AS topics,
-           CASE WHEN c.tier = 'document' THEN d.updated_at ELSE c.valid_from END AS at
+           CASE WHEN c.tier = 'document' AND %(as_of)s::timestamptz IS NULL THEN d.updated_at ELSE c.valid_from END AS at
     FROM documents d
     CROSS JOIN LATERAL (
         SELECT chunk_id, tier, text, heading_path, valid_from
