@@ -157,3 +157,31 @@ async def test_since_and_until_go_by_the_file_as_it_was_then(
         (None, None, first, []),
     ):
         assert await found(search, "where does Ada live", as_of, since=since, until=until) == expected
+
+
+async def test_a_file_has_the_tags_that_it_had_then(pipeline: Pipeline, search: Search, database: Database) -> None:
+    text = "---\ntags: [{}]\n---\n\nThe osprey nests in the tower.\n"
+    nest = ["The osprey nests in the tower."]
+
+    async def tagged(as_of: datetime | None, tag: str) -> list[str]:
+        return [text for text in await found(search, "osprey", as_of, tags=[tag]) if text in nest]
+
+    before = await now(database)
+    await write(pipeline, text.format("alpha"))
+    first = await now(database)
+    await write(pipeline, text.format("beta"))
+    second = await now(database)
+    await pipeline.delete(PLACE, "MEMORY.md", by="user", reason="delete")
+    third = await now(database)
+    for as_of, tags in ((before, []), (first, ["alpha"]), (second, ["beta"]), (third, []), (None, [])):
+        assert [tag for tag in ("alpha", "beta") if await tagged(as_of, tag) == nest] == tags
+
+
+async def test_a_daily_note_has_its_tags_of_now_at_every_time(
+    pipeline: Pipeline, search: Search, database: Database
+) -> None:
+    for tag in ("alpha", "beta"):
+        await write(pipeline, f"---\ntags: [{tag}]\n---\n\nAda walked.\n", "memory/2026-04-02.md")
+    at = datetime(2026, 4, 2, 12, tzinfo=UTC)
+    assert await found(search, "walked", at, tags=["alpha"]) == []
+    assert "Ada walked." in await found(search, "walked", at, tags=["beta"])

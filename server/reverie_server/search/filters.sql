@@ -1,9 +1,12 @@
--- front_matters: the beginnings of the visible files that begin with front matter
+-- front_matters: the beginnings of the visible files that begin with front matter: now, or at `as_of`; a daily note is
+-- searched as it is now at every time
 SELECT d.document_id, left(v.content, %(max_chars)s) AS content
 FROM documents d
 CROSS JOIN LATERAL (
     SELECT content FROM versions
-    WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id AND version = d.version LIMIT 1
+    WHERE tenant_id = %(tenant_id)s AND document_id = d.document_id
+      AND (%(as_of)s::timestamptz IS NULL OR d.note_day IS NOT NULL OR at <= %(as_of)s::timestamptz)
+    ORDER BY version DESC LIMIT 1
 ) v
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NULL
   AND (d.deleted_at IS NULL OR %(as_of)s::timestamptz IS NOT NULL) AND starts_with(v.content, %(mark)s)
