@@ -17,6 +17,7 @@ RULES = passages.Rules()
 TABLE: Mapping[str, Reading] = {
     "reverie_indexer.text.analyse.language_name": analyse.language_name,
     "reverie_indexer.text.analyse.fold": analyse.fold,
+    "reverie_indexer.text.analyse.without_ignored": analyse.without_ignored,
     "reverie_indexer.text.analyse.analyse": analyse.analyse,
     "reverie_indexer.text.analyse.analyse:simple": lambda text: analyse.analyse(text, "simple"),
     "reverie_indexer.text.analyse.analyse_query": analyse.analyse_query,

@@ -13,6 +13,7 @@ from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.file_rules import BACKUP
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
+from reverie_indexer.text.analyse import IGNORED
 from reverie_server.files import keyword_search as keyword_module
 
 FILES = 12
@@ -28,6 +29,7 @@ async def plan_of(database: Database) -> list[dict[str, Any]]:
             "ranks": [0 if s.owner_key else 1 for s in own],
             "hidden_paths": [],
             "backup_pattern": BACKUP,
+            "ignored": IGNORED,
             "any_pattern": "[lL]antern|[fF]lour",
             "patterns": ["[lL]antern", "[fF]lour"],
             "sizes": [1, 1],

@@ -1,11 +1,20 @@
 """The analyser: what a text becomes in the index and in a query."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.errors import ValidationFailed
-from reverie_indexer.text.analyse import MAX_TERM_CHARS, analyse, analyse_query, holds_exactly, language_name
+from reverie_indexer.text.analyse import (
+    MAX_TERM_CHARS,
+    analyse,
+    analyse_query,
+    holds_exactly,
+    language_name,
+    written,
+)
 
 
 def test_words_are_folded_stemmed_and_freed_of_stop_words() -> None:
@@ -64,6 +73,22 @@ def test_vowel_signs_stay_inside_their_word() -> None:
     assert analyse("हिन्दी", "simple") == ["हिन्दी"]
 
 
+@pytest.mark.parametrize("ignored", ["\u00ad", "\u200b", "\u2060", "\ufeff"])
+def test_what_nobody_sees_divides_no_word(ignored: str) -> None:
+    text = 'The spoonbill of src/app/main.py said "blue harbour" in 東京 on 2026-04-03, ภาษา and café'
+    with_ignored = ignored.join(unicodedata.normalize("NFD", text))
+    assert analyse(with_ignored) == analyse(text)
+    assert analyse_query(with_ignored) == analyse_query(text)
+    assert [word for word, _ in written(with_ignored)] == [word for word, _ in written(text)]
+    assert holds_exactly(with_ignored, analyse_query(text).exact)
+
+
+def test_joiners_are_a_part_of_words() -> None:
+    """In Persian and Hindi they make another word, and one picture of several."""
+    assert analyse("می\u200cخواهم", "simple") == ["می", "خواهم"]
+    assert analyse("क्\u200dष", "simple") != analyse("क्ष", "simple")
+
+
 def test_the_language_decides_stems_and_stop_words() -> None:
     assert analyse("Die Rechnungen der Kinder", "german") == analyse("Rechnung Kind", "de")
     assert analyse("las casas", "es") == analyse("la casa", "es") == ["cas"]
@@ -104,6 +129,4 @@ def test_a_query_equal_to_a_text_shares_all_its_terms(text: str) -> None:
 
 @given(st.text(max_size=120))
 def test_folding_does_not_depend_on_case_or_composition(text: str) -> None:
-    import unicodedata
-
     assert analyse(unicodedata.normalize("NFD", text)) == analyse(unicodedata.normalize("NFC", text))

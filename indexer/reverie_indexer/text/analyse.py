@@ -1,8 +1,8 @@
 """Text to index terms: the one analyser of both sides, so that a query's terms are the index's terms.
 
 Words are folded (NFKC, case), stemmed and freed of stop words in the agent's language; identifiers are kept
-whole and in parts; scripts that write no spaces give overlapping n-grams. Pure: no I/O but the stop-word list
-of the language, read once.
+whole and in parts; scripts that write no spaces give overlapping n-grams. Characters that nobody sees divide no
+word (`IGNORED`). Pure: no I/O but the stop-word list of the language, read once.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0dff"
 )
 LETTER = f"(?:(?![{CJK}{SOUTH_EAST}_])[\\w{_MARKS}])"
+# Soft hyphen, zero-width space, word joiner, byte order mark: they say where a line may end, or nothing. The zero-width
+# joiners are not among them: with one a word of Persian or Hindi is another word.
+IGNORED = "\u00ad\u200b\u2060\ufeff"
+_IGNORED = re.compile(f"[{IGNORED}]")
 _JOINER = r"[./\\:@#+\-_~]{1,3}"
 _TOKEN = re.compile(
     f"(?P<cjk>[{CJK}]+)|(?P<south_east>[{SOUTH_EAST}]+)|(?P<word>{LETTER}+(?:(?:{_JOINER}|['’]){LETTER}+)*)"
@@ -88,6 +92,11 @@ def _known_language(language: str) -> str:
     return name
 
 
+def without_ignored(text: str) -> str:
+    """The text as a reader sees it: without the characters of `IGNORED`."""
+    return _IGNORED.sub("", text)
+
+
 def fold(text: str) -> str:
     """Compatibility-composed and case-folded: equal folds count as the same text."""
     return unicodedata.normalize("NFKC", text).casefold()
@@ -99,7 +108,7 @@ def analyse(text: str, language: str = "english") -> list[str]:
     dropped_words = stop_words(name)
     terms: list[str] = []
     dropped: list[str] = []
-    for token in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for token in _TOKEN.finditer(_composed(text)):
         if token["cjk"]:
             terms.extend(_ngrams(token["cjk"], 2))
         elif token["south_east"]:
@@ -118,19 +127,20 @@ def analyse(text: str, language: str = "english") -> list[str]:
 def analyse_query(query: str, language: str = "english") -> QueryTerms:
     """The distinct terms of a query, and what of it must be found to the letter."""
     exact: dict[str, None] = {}
-    for match in _QUOTED.finditer(query):
+    for match in _QUOTED.finditer(without_ignored(query)):
         phrase = " ".join(fold(next(group for group in match.groups() if group)).split())
         if phrase:
             exact[phrase] = None
-    for token in _TOKEN.finditer(unicodedata.normalize("NFKC", query)):
+    for token in _TOKEN.finditer(_composed(query)):
         if token["word"] and _is_identifier(token["word"]):
             exact[token["word"].casefold()] = None
     return QueryTerms(tuple(dict.fromkeys(analyse(query, language))), tuple(exact))
 
 
 def written(text: str) -> Iterator[tuple[str, str]]:
-    """Each word, identifier and run without spaces as it stands in the text (NFKC), with what stands before it."""
-    composed = unicodedata.normalize("NFKC", text)
+    """Each word, identifier and run without spaces as it stands in the text (NFKC, without what is ignored),
+    with what stands before it."""
+    composed = _composed(text)
     end = 0
     for token in _TOKEN.finditer(composed):
         yield token[0], composed[end : token.start()]
@@ -150,8 +160,13 @@ def holds_exactly(text: str, exact: tuple[str, ...]) -> bool:
     """Whether the text holds one of the folded phrases or identifiers, not as a part of a longer word."""
     if not exact:
         return False
-    folded = " ".join(fold(text).split())
+    folded = " ".join(fold(without_ignored(text)).split())
     return any(_stands_alone(folded, phrase) for phrase in exact)
+
+
+def _composed(text: str) -> str:
+    # Before they are composed: a letter and its accent may have one of them between.
+    return unicodedata.normalize("NFKC", without_ignored(text))
 
 
 def _stands_alone(text: str, phrase: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from reverie_indexer import file_rules
 from reverie_indexer.model import Chunk, Passage, embedded_text
-from reverie_indexer.text.analyse import analyse, spoken_date
+from reverie_indexer.text.analyse import analyse, spoken_date, without_ignored
 from reverie_indexer.text.blocks import NOTHING_KEPT, Block, Kept, blocks_of, without_titles
 from reverie_indexer.text.chunk import chunk, context_line, note_date
 
@@ -93,7 +93,11 @@ def passage_of(piece: Chunk, context: str, dated: str, language: str) -> Passage
 
 
 def _hash_of(language: str, dated: str, embedded: str) -> bytes:
-    return hashlib.sha256("\0".join((language, dated, embedded)).encode()).digest()
+    # A passage with characters that are ignored has another hash than it had when they divided words: its terms are
+    # others, and whoever indexes it anew gets them.
+    analysed = without_ignored(embedded)
+    parts = (language, dated, embedded) if analysed == embedded else (language, dated, embedded, analysed)
+    return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
 def passages_of_message(content: str, day: date, rules: Rules, speaker: str = "") -> list[Passage]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from reverie_indexer.text.analyse import CJK, LETTER, SOUTH_EAST
+from reverie_indexer.text.analyse import CJK, IGNORED, LETTER, SOUTH_EAST, without_ignored
 from reverie_server.text.markdown_edit import lines_of
 
 # A query of more is looked for by its first ones.
@@ -57,10 +57,11 @@ def terms_of(query: str) -> Terms:
     """The terms of a query.
 
     CJK runs give their overlapping windows of two characters (a run of one gives itself), runs of Thai, Lao, Khmer
-    and Burmese, which no rule splits into words, are looked for as they are; everything else goes by words.
+    and Burmese, which no rule splits into words, are looked for as they are; everything else goes by words. What nobody
+    sees in a word (`IGNORED`) is left out, in a text as in the query.
     """
     found: dict[tuple[str, bool], None] = {}
-    for token in _TOKEN.finditer(unicodedata.normalize("NFC", query)):
+    for token in _TOKEN.finditer(unicodedata.normalize("NFC", without_ignored(query))):
         if token["cjk"]:
             run = token["cjk"]
             windows = ["".join(pair) for pair in pairwise(run)] or [run]
@@ -83,15 +84,20 @@ def hits_of(path: str, text: str, terms: Terms) -> list[KeywordHit]:
     found = []
     for number, ended in enumerate(lines_of(text), 1):
         line = ended.rstrip("\r\n")
-        spans = list(_matches(line, terms)) if may_match.search(line) else []
+        seen = without_ignored(line)
+        spans = list(_matches(seen, terms)) if may_match.search(seen) else []
         if spans:
             score = score_of(path, len({term for _, _, term in spans}))
-            found.append(KeywordHit(path, number, _snippet(line, _joined(spans)), score))
+            stretches = _joined(spans)
+            if seen != line:
+                stretches = _in_source(stretches, line)
+            found.append(KeywordHit(path, number, _snippet(line, stretches), score))
     return sorted(found, key=lambda hit: (-hit.score, hit.line))[:MAX_HITS_OF_FILE]
 
 
 def patterns_of(terms: Terms) -> list[str]:
-    """A regular expression a term, for Python and PostgreSQL alike, that matches wherever the term may stand.
+    """A regular expression a term, for Python and PostgreSQL alike, that matches wherever the term may stand in a text
+    without what is ignored.
 
     They name every character in each case, so that they ask nothing of a database's locale. Whether the term is a
     word there is not looked at.
@@ -133,6 +139,12 @@ def _joined(spans: Sequence[tuple[int, int, str]]) -> list[tuple[int, int]]:
         else:
             stretches.append((start, end))
     return stretches
+
+
+def _in_source(stretches: Sequence[tuple[int, int]], line: str) -> list[tuple[int, int]]:
+    """Where stretches of a line without what is ignored stand in the line."""
+    places = [at for at, character in enumerate(line) if character not in IGNORED]
+    return [(places[start], places[end - 1] + 1) for start, end in stretches]
 
 
 def _snippet(line: str, stretches: Sequence[tuple[int, int]]) -> str:

@@ -13,6 +13,7 @@ from reverie_indexer.file_rules import BACKUP, is_unedited_seed
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Scope
+from reverie_indexer.text.analyse import IGNORED
 from reverie_server.access.principal import Principal
 from reverie_server.files.keyword_match import KeywordHit, Terms, hits_of, patterns_of, score_of, terms_of
 from reverie_server.text.query import check_query
@@ -21,7 +22,7 @@ SQL = Queries(__file__)
 MAX_FILES = 50
 # Texts that are held at once; a file has at most 1 MiB.
 _FILES_OF_BATCH = 8
-# PostgreSQL keeps 32 compiled expressions; with more it would compile them anew for every file.
+# PostgreSQL keeps 32 compiled expressions; with more it would compile them anew for every file. Three are others'.
 _MAX_PATTERNS = 28
 _RANKS: Mapping[Scope, int] = {"personal": 0, "team": 1, "global": 2}
 
@@ -127,6 +128,7 @@ class KeywordSearch:
                 "ranks": [_RANKS[scope_of(s.agent_id, s.owner_key)] for s in slices],
                 "hidden_paths": list(hidden),
                 "backup_pattern": BACKUP,
+                "ignored": IGNORED,
                 "any_pattern": "|".join(patterns),
                 "patterns": ["|".join(group) for group in groups],
                 "sizes": [len(group) for group in groups],

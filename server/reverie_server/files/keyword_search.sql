@@ -1,5 +1,6 @@
 -- candidates: the files in which terms may stand, and how many of them; of each path the copy that a read would give
--- `ranks` are the slices' places in the order of resolution. memory.md stands in for a MEMORY.md further down in it.
+-- `ranks` are the slices' places in the order of resolution. memory.md stands in for a MEMORY.md further down in it. The
+-- characters of `ignored` divide no word.
 WITH found AS MATERIALIZED (
     SELECT d.document_id, d.path, d.version, s.rank,
            min(s.rank) OVER (PARTITION BY d.path) AS first_rank,
@@ -17,7 +18,10 @@ SELECT f.document_id, f.path,
         WHERE t.content ~ p.pattern) AS terms
 FROM visible f
 CROSS JOIN LATERAL (
-    SELECT content FROM versions
+    -- To look for them first costs a tenth of taking them out of a text that has none.
+    SELECT CASE WHEN content ~ ('[' || %(ignored)s::text || ']') THEN translate(content, %(ignored)s::text, '')
+                ELSE content END AS content
+    FROM versions
     WHERE tenant_id = %(tenant_id)s AND document_id = f.document_id AND version = f.version LIMIT 1
 ) t
 WHERE t.content ~ %(any_pattern)s::text
