@@ -170,3 +170,16 @@ def test_people_leave_out_that_it_is_they_of_whom_they_speak(text: str, expected
     found = read_facts([Utterance(text, AT)])
     assert {fact.subject for fact in found} <= {"user"}
     assert [(fact.predicate, fact.object) for fact in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mein Freund Mats und ich wohnen in Bremen, im Altbau", "Wir wohnen in Bremen, im Altbau."),
+        ("Wir wohnen in Köln und haben einen Hund.", "Wir haben einen Hund."),
+        ("Ich wohne in Köln und arbeite bei Bosch.", "Ich arbeite bei Bosch."),
+        ("Mi novio Mateo y yo vivimos en Triana", "Nosotros vivimos en Triana."),
+    ],
+)
+def test_what_several_do_is_said_of_them(text: str, expected: str) -> None:
+    assert read_facts([Utterance(text, AT)])[-1].text == expected

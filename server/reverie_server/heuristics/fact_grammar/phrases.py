@@ -71,6 +71,7 @@ class Phrases:
     predicates: tuple[Predicate, ...]
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     words_of_self: str = ""
+    words_of_us: str = ""
     typed: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[Rewrite, ...] = ()
     elided: tuple[Rewrite, ...] = ()
@@ -135,7 +136,7 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
     return Phrases(
         language,
         unspaced,
-        {name: pattern(value) for name, value in table.items() if isinstance(value, str) and name != "i"}
+        {name: pattern(value) for name, value in table.items() if isinstance(value, str) and name not in ("i", "we")}
         | ({"typed": _typed(typed, unspaced)} if typed else {}),
         _relations(relations, unspaced),
         tuple(
@@ -152,6 +153,7 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
         ),
         {name: frozenset(value) for name, value in table.items() if isinstance(value, list) and name != "predicates"},
         table.get("i", ""),
+        table.get("we", ""),
         typed,
         *(
             tuple(Rewrite(pattern(each["re"], spoken_macros), each["to"]) for each in spoken.get(kind, ()))

@@ -294,6 +294,8 @@ def _text_of(statement: Statement, clause: Clause, subject: Subject, people: Peo
     else:
         text = clause.text
     text = text.strip(" ,;")
+    if subject.kind == "self" and (one := statement.phrases["one_of_many"].match(aligned(text))) is not None:
+        text = f"{statement.phrases.words_of_us}{text[one.end() :]}"
     return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!。！" else "。" if statement.phrases.unspaced else ".")
 
 
