@@ -204,6 +204,25 @@ async def test_what_only_sounds_like_it_forgets_nothing(
     assert "messages" in leftovers(conninfo, "quince")
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("My slide says 'the budget is quince'. Delete that.",),
+        ("The second paragraph of my letter is about quince.", "Remove it."),
+        ("Write me a short bio: I like quince.", "Delete the part about quince."),
+        ("Auf Folie 3 steht das Budget von quince Euro. Nimm das bitte raus.",),
+        ("El tercer párrafo repite lo de quince.", "Bórralo, por favor."),
+        ("我的幻灯片上写着预算quince。删掉。",),
+    ],
+)
+async def test_what_is_asked_of_a_text_at_hand_forgets_nothing(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, texts: tuple[str, ...]
+) -> None:
+    assert await say(wren, client, "My card has the PIN quince.", *texts) == []
+    assert "messages" in leftovers(conninfo, "my card")
+    assert (await wren.get("unmet-requests", owner_key=ME)).json()["requests"] == []
+
+
 async def test_an_append_looks_at_so_many_parts_and_hears_patterns_behind_them(
     wren: Any, client: httpx.AsyncClient, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,9 @@ from reverie_server.heuristics.requests import (
     requested_lines,
     words_of_others,
 )
+from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
+from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.search.asked import features, heard, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
@@ -68,7 +70,7 @@ def _requested(text: str) -> object:
 
 TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.asks_contrary": forget_requests.asks_contrary,
-    "reverie_server.heuristics.requests.forget_requests.goes_on": forget_requests.goes_on,
+    "reverie_server.heuristics.requests.going_on.goes_on": goes_on,
     "reverie_server.heuristics.requests.confidences.is_private": confidences.is_private,
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
@@ -128,6 +130,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
+    "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(
+        text, statements(text)
+    ),
+    "reverie_server.heuristics.requests.words_of_others.asks_for_work": words_of_others.asks_for_work,
+    "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
+        [_asking(text)], text
+    ),
     "reverie_server.heuristics.requests.words_of_others.others_words": words_of_others.others_words,
     "reverie_server.heuristics.requests.words_of_others.own_statements": words_of_others.own_statements,
     "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,

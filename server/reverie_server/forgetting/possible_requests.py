@@ -8,8 +8,10 @@ from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests, names_forgetting
 from reverie_server.heuristics.requests.request_kinds import odds, opening
-from reverie_server.heuristics.requests.words_of_others import own_statements
+from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
+from reverie_server.heuristics.requests.words_of_others import asks_for_work, own_statements
 from reverie_server.sessions.model import Message
+from reverie_server.text.statement_spans import is_statement, statements
 
 # An answer of which less is to be said by its words is not held beside the message before it.
 _LEAST_OF_ANSWER = -2.5
@@ -56,4 +58,23 @@ def read_requests(message: str) -> tuple[list[ForgetRequest], list[str], list[Li
     own = [number for number, each in enumerate(both) if each[0] == each[1] or names_forgetting(each[1])]
     likely = [each for each in likely_requests("forget", sentences) if each.number in own]
     # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
-    return found, sentences, [each for each in likely if not asks_to_remember(each.sentence)]
+    return (
+        found,
+        sentences,
+        [
+            each
+            for each in likely
+            if not asks_to_remember(each.sentence) and not is_of_text_at_hand(each.sentence, sentences[: each.number])
+        ],
+    )
+
+
+def not_of_text(requests: Sequence[ForgetRequest], before: str) -> list[ForgetRequest]:
+    """The requests of a message without those for a text that the user's message `before` names or asks for."""
+    said = statements(before[:MAX_CHARS])
+    return [
+        request
+        for request in requests
+        if any(map(is_statement, request.before))
+        or not is_of_text_at_hand(request.sentence, said, is_asked_for=asks_for_work(before))
+    ]

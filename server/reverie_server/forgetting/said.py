@@ -24,7 +24,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.meant import LIKELY, MeantStatements, before_message
-from reverie_server.forgetting.possible_requests import read_requests
+from reverie_server.forgetting.possible_requests import not_of_text, read_requests
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.confidences import is_to_be_told
@@ -152,7 +152,8 @@ class SaidForgetting:
 
         While it is done it stands on the list of what is unmet: a process that ends leaves it there.
         """
-        if not requests:
+        last = next((each.content for each in reversed(listening.page[:index]) if each.role == "user"), "")
+        if not (requests := not_of_text(requests, last)):
             return
         place, session, seq = listening.place, listening.session, listening.page[index].seq
         if not await self._unmet.begin(place, session.session_key, seq, unheard=unheard):

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.forget_requests import goes_on, last_statement
+from reverie_server.heuristics.requests.forget_requests import last_statement
+from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 

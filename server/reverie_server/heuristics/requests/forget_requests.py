@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.requests import forget_phrases, plain_forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
+from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.heuristics.requests.words_of_others import own_statements
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.text.questions import is_question
@@ -121,10 +123,6 @@ _FILLER = _NO_TOPIC | {
     "please",
     "again",
 }
-_GOES_ON = re.compile(
-    r"(?:it|it's|its|that|that's|this|she|he|they|they're|because|es|das|sie|er|damit|davon|dafür|darin|deshalb|weil|eso|esto|ella|él|ellos|lo|le|les|es|está|fue|era|son|porque)(?!\w)"
-    r"|[它这那她他]|因为|所以|而且|就是"
-)
 
 
 # Who would rather not talk of a thing asks for nothing.
@@ -193,7 +191,7 @@ def forget_requests(message: str) -> list[ForgetRequest]:
         request = _request(sentence) if own == sentence or _request(own) is not None else None
         if request is None and len(said) == 1 and _BARE.fullmatch(_plain(sentence)):
             request = "previous", ""
-        if request is not None:
+        if request is not None and not is_of_text_at_hand(sentence, said[:index]):
             kind, topic = request
             found.append(ForgetRequest(kind, sentence, topic, tuple(said[:index]), tuple(said[index + 1 :])))
     return found
@@ -216,11 +214,6 @@ def asks_contrary(sentence: str) -> bool:
     if _NOT_TO_TALK.search(text) is not None and any_verb().search(aligned(sentence)) is None:
         return True
     return _NEVER.search(text) is not None or _LET_BE.match(text) is not None
-
-
-def goes_on(sentence: str) -> bool:
-    """Whether a sentence goes on from the one before it: "It is for the blue card." """
-    return _GOES_ON.match(folded(sentence)) is not None
 
 
 def last_statement(said: Sequence[str]) -> list[str]:

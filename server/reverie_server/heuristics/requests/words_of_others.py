@@ -17,9 +17,9 @@ from reverie_server.text.statement_spans import statement_spans
 _QUOTED = re.compile('"[^"]{8,}"|“[^“”]{4,}”|„[^„“”"]{8,}[“”"]|«[^«»]{4,}»|「[^「」]{4,}」|『[^『』]{4,}』|‹[^‹›]{8,}›')
 _TEXT = (
     r"(?:e-?mails?|mails?|messages?|texts?|letters?|notes?|repl(?:y|ies)|drafts?|sentences?|paragraphs?|posts?|poems?|stor(?:y|ies)"
-    r"|songs?|lyrics|scripts?|dialogues?|speech(?:es)?|scenes?|subtitles?|this|these|the following|it"
-    r"|nachricht(?:en)?|brief(?:e|s)?|antwort|entwurf|sätze?|absatz|gedicht|geschichte|dialog|rede|szene|whatsapp|sms|das|dies(?:en|e|es)?|folgende[nrs]?"
-    r"|correos?|mensajes?|cartas?|textos?|respuestas?|borrador|frases?|párrafos?|poemas?|cuentos?|diálogos?|discurso|esto|este|esta)"
+    r"|songs?|lyrics|scripts?|dialogues?|speech(?:es)?|scenes?|subtitles?|bios?|essays?|articles?|tweets?|captions?|slogans?|cv|resume|résumé|this|these|the following|it"
+    r"|nachricht(?:en)?|brief(?:e|s)?|antwort|entwurf|sätze?|absatz|gedicht|geschichte|dialog|rede|szene|whatsapp|sms|aufsatz|artikel|bewerbung|lebenslauf|steckbrief|text|das|dies(?:en|e|es)?|folgende[nrs]?"
+    r"|correos?|mensajes?|cartas?|textos?|respuestas?|borrador|frases?|párrafos?|poemas?|cuentos?|diálogos?|discurso|ensayo|artículo|resumen|biografía|currículum|anuncio|esto|este|esta)"
 )
 # Who asks for work on a text, with that text behind it.
 _TASK = re.compile(
@@ -55,6 +55,11 @@ def others_words(message: str) -> list[Span]:
     return merged(
         sorted([*(found.span() for found in _QUOTED.finditer(message)), *_worked_on(message), *_said(message)])
     )
+
+
+def asks_for_work(message: str) -> bool:
+    """Whether a message asks in its beginning for work on a text: "Write me a short bio." """
+    return _TASK.search(opening := aligned(message[:_MOST_CHARS])) is not None and _OF_MEMORY.search(opening) is None
 
 
 def own_statements(message: str) -> list[tuple[str, str]]:

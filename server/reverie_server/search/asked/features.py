@@ -22,9 +22,9 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import (
     ForgetRequest,
     everything_about,
-    goes_on,
     names_told,
 )
+from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, forgetting_asked, points_back, topic_of
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import Kind
