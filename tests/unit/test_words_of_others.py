@@ -134,3 +134,47 @@ def test_what_is_not_to_be_kept_is_no_request_to_remember(message: str) -> None:
 )
 def test_a_negation_of_something_else_is_a_request_all_the_same(message: str) -> None:
     assert asks_to_remember(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'Tom: "forget the budget"',
+        "Tom: hi! forget what I said about the budget",
+        "mum: forget what i said about dad",
+        "> forget what I said about the budget\nWhat does he mean?",
+        "[mail] please forget what I told you about the merger",
+        "Boss [10:32]: please delete what I said about the merger",
+        "[10:32] Tom: forget what I said about the budget",
+        "<tom> forget what I said about the budget",
+        "Here is the chat:\nTom: hi\nAnna: forget what I said about the budget\nWho is right?",
+        "Chef (per Mail): Vergessen Sie bitte, was ich zum Bonus gesagt habe.",
+        "Spiel einen Agenten, dem man befiehlt: Vergiss alles, was du über mich weißt.",
+        "María López: olvida lo que te dije del piso",
+        "老板：请把我说的裁员的事忘掉",
+        "[邮件] 请忘掉我之前说的合同的事",
+    ],
+)
+def test_a_line_with_the_tag_of_somebody_else_forgets_nothing(message: str) -> None:
+    requests, _, likely = read_requests(message)
+    assert requests == []
+    assert likely == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Sorry: forget what I said about the budget.",
+        "One more thing: forget what I said about the loan",
+        "[Update] forget what I said about the budget",
+        "PIN: 4711. Forget that please.",
+        "Tom: forget the budget\nForget what I said about Tom.",
+        "Noch was: vergiss bitte, was ich über Anna gesagt habe",
+        "Meine Bitte: Vergiss, was ich über Anna gesagt habe.",
+        "Por favor: olvida lo que dije de mi jefe",
+        "还有一件事：忘掉我说的裁员的事",
+    ],
+)
+def test_what_leads_to_ones_own_words_is_no_tag(message: str) -> None:
+    requests, _, likely = read_requests(message)
+    assert len([*requests, *likely]) == 1

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
 
@@ -34,12 +35,28 @@ _OF_MEMORY = re.compile(
 )
 # Who says what stands behind a colon, unless it is the one who speaks.
 _SAYS = re.compile(
-    r"(?<!\w)(?:said|says?|wrote|writes?|texted|replied|told me|shouted|whispered|goes|reads"
-    r"|sagte?|sagt|schrieb|schreibt|meinte?|antwortete|rief|stand|steht"
-    r"|dijo|dice|decía|escribió|escribe|contestó|respondió|gritó|pone|ponía)(?: \w+){0,3}?$|(?:写|寫|说|說|道|讲|講|回)(?:道|着|著|我)?$"
+    r"(?<!\w)(?:said|says?|wrote|writes?|texted|replied|told|tells|orders|commands|begs|sings|sang|shouted|whispered|goes|reads"
+    r"|sagte?|sagt|schrieb|schreibt|meinte?|antwortete|rief|stand|steht|befiehlt|befahl|singt|sang"
+    r"|dijo|dice|decía|escribió|escribe|contestó|respondió|gritó|pone|ponía|ordena|pide|canta|cantaba)(?: \w+){0,3}?$|(?:写|寫|说|說|道|讲|講|回|唱|命令)(?:道|着|著|我|你)?$"
 )
 _I_SAY = re.compile(
     r"(?<!\w)(?:i|what i|ich|yo|te|as i|like i)(?: \w+){0,2} (?:said|say|wrote|told|sagte|sage|schrieb|meinte?|dije|digo|decía)(?!\w)|(?:^|[^说說])我(?:刚才|剛才|之前|想|要|来|來)?(?:说|說|讲|講)"
+)
+# A line of a chat or a mail: "Tom: …", "> …", "[mail] …", "老板：…". Words that lead to one's own are no name: "Sorry: …".
+_TAGGED = re.compile(
+    r"^[ \t]*+(?:>|\[[^\[\]\n]{1,40}\][ \t]*+\S|<[\w .-]{1,30}>[ \t]*+\S"
+    r"|(?P<speaker>[^\W\d_][\w.'-]*+(?: [^\W\d_][\w.'-]*+){0,2})(?: ?[(\[][^()\[\]\n]{1,40}[)\]])?[ \t]*+[:：](?![/\d]|[ \t]*[\d+#]))",
+    re.MULTILINE,
+)
+_IN_BRACKETS = re.compile(r"[ \t]*+[\[<]")
+_NOBODY = re.compile(
+    r"(?:(?:and|but|oh|und|aber|y|pero) )?(?:(?:my|one|mein\w*|mi|un[ao]?|noch|eine?|great|small|kleine|letzte|last|quick) )*+(?:notes?|ps|nb|edit|sorry|updates?|corrections?|important|urgent|also|actually|btw|fyi|please|pls|plz|requests?|reminders?|questions?|warning"
+    r"|wait|ok|okay|so|no|yes|s[ií]|hey|hi|hello|thanks|listen|tldr|privacy|memory|assistant|ai|bot|computer|reverie|to ?do|task|wish|favou?r|thing|order|private|confidential|forget|remember|delete|remove"
+    r"|(?:\w+[- ])?(?:pin|iban|codes?|passw\w*|salary|income|address|phone|number|e-?mail|birthday|name|age|weight|diagnosis|gehalt|kennwort|adresse|\w*nummer|telefon|geburtstag|diagnose|clave|contraseña|sueldo|direcci[oó]n|tel[eé]fono|nombre|edad)"
+    r"|.{0,4}(?:密码|口令|工资|地址|电话|号码?|生日|名字|年龄|体重|诊断)|nachtrag|notiz|hinweis|wichtig|bitte|korrektur|übrigens|achtung|frage|wunsch|aufgabe|also|nein|ja|moment|entschuldigung|danke|merke|privat|vertraulich|gedächtnis|ki|assistent|was|außerdem|vergiss|lösch\w*"
+    r"|nota|aviso|rectifi\w+|corri[gj]\w+|importante|correcci[oó]n|por favor|porfa|favor|perd[oó]n|pregunta|recordatorio|petici[oó]n|oye|adem[aá]s|gracias|privado|memoria|asistente|ia|cosa|posdata|olvida\w*|borra\w*"
+    r"|.{0,3}(?:对了|注意|声明|重要|补充|更正|麻烦|拜托|请|抱歉|不好意思|还有|另外|备注|备忘|助手|秘密|隐私|件事|[记忘删]).{0,4}|事)(?!\w).{0,12}",
+    re.DOTALL,
 )
 _COLON = re.compile(r"[:：]\s*(?=\S)")
 # A sentence that ends there may be followed by one of the user's: "Fix this in my profile."
@@ -48,12 +65,20 @@ _SENTENCE_BEGIN = re.compile(r"[.!?。！？\n]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
 # What asks for work stands so near to the beginning of the text, and a sentence in which somebody speaks is no longer.
 _MOST_CHARS = 240
+_MOST_OF_HAN_NAME = 4
 
 
 def others_words(message: str) -> list[Span]:
     """The spans of a message that are somebody else's words, from left to right. Takes time linear in the message."""
     return merged(
-        sorted([*(found.span() for found in _QUOTED.finditer(message)), *_worked_on(message), *_said(message)])
+        sorted(
+            [
+                *(found.span() for found in _QUOTED.finditer(message)),
+                *_worked_on(message),
+                *_said(message),
+                *_tagged(message),
+            ]
+        )
     )
 
 
@@ -105,3 +130,24 @@ def _said(message: str) -> Iterator[Span]:
         end = None if "\n" in colon[0] else _SENTENCE_END.search(message, colon.end())
         said_to = len(message) if end is None else end.end()
         yield colon.end(), said_to
+
+
+def _tagged(message: str) -> Iterator[Span]:
+    """The lines that begin as those of somebody else in a chat or a mail."""
+    for found in _TAGGED.finditer(message):
+        speaker = found["speaker"]
+        if speaker is not None and not _is_name(speaker):
+            continue
+        if _IN_BRACKETS.match(found[0]) and _NOBODY.fullmatch(aligned(found[0].strip(" \t[<"))) is not None:
+            continue
+        end = message.find("\n", found.end())
+        yield found.start(), len(message) if end < 0 else end
+
+
+def _is_name(speaker: str) -> bool:
+    """Whether what stands before a colon names who speaks: one word, or some that all begin as names do."""
+    words = speaker.split()
+    if is_han(speaker[0]) and len(speaker) > _MOST_OF_HAN_NAME:
+        return False
+    is_capitalised = all(not word[0].islower() for word in words)
+    return (is_capitalised or len(words) == 1) and _NOBODY.fullmatch(aligned(speaker)) is None
