@@ -178,3 +178,33 @@ def test_a_line_with_the_tag_of_somebody_else_forgets_nothing(message: str) -> N
 def test_what_leads_to_ones_own_words_is_no_tag(message: str) -> None:
     requests, _, likely = read_requests(message)
     assert len([*requests, *likely]) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "我记得小时候家门口有一棵枣树。",
+        "我还记得那天下雨",
+        "他记得我的生日",
+        "我住在杭州。我記得他不吃辣。",
+        "奶奶还记得我",
+        "I remember that we lived in Rome.",
+        "I still remember that she left.",
+    ],
+)
+def test_who_tells_that_they_remember_asks_for_nothing(message: str) -> None:
+    assert not asks_to_remember(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "你要记得我对花生过敏",
+        "给我记住，我不吃辣",
+        "我周三体检，你帮我记得",
+        "我需要你记得这个",
+        "I want you to remember that I'm vegan.",
+    ],
+)
+def test_who_wants_it_remembered_asks_for_it(message: str) -> None:
+    assert asks_to_remember(message)

@@ -121,6 +121,11 @@ def _compiled(language: str, table: Mapping[str, object], words: Sequence[str]) 
         others = [each for each in patterns if not each.startswith(_WORD_BEGINS)]
         return "|".join([*([rf"{_WORD_BEGINS}(?:{'|'.join(words)})"] if words else []), *others])
 
+    def remember() -> str:
+        if "recall" not in table:
+            return anywhere("remember")
+        return f"{anywhere('remember')}|{table['recalled']}(?:{pattern('recall')})"
+
     kinds = ("self", "other", "remember", "decision", "preference", "fact", "action", "time", "chatter")
     # Possessive: no phrase begins with what stands between them.
     gap = r"[\s,，、.!！:：;-]*+"
@@ -131,7 +136,7 @@ def _compiled(language: str, table: Mapping[str, object], words: Sequence[str]) 
         frozenset(words).union(
             phrase for kind in _LANGUAGE_WORDS for phrase in map(folded, phrases(kind)) if _WORD.fullmatch(phrase)
         ),
-        {kind: re.compile(anywhere(kind)) for kind in kinds},
+        {kind: re.compile(remember() if kind == "remember" else anywhere(kind)) for kind in kinds},
         re.compile(rf"{gap}(?:{pattern('chatter')})"),
         # Filler is a word of its own also where others are not: 那 begins many.
         re.compile(rf"(?:{gap}(?:{pattern('filler')})(?:[,，、.!！:：~〜…]++\s*+|\s++))++"),
