@@ -49,6 +49,13 @@ async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = 
         ("Ich mag grünen Tee. Das Passwort der Werkstatt ist quince.", "Vergiss bitte das Passwort der Werkstatt."),
         ("Me gusta el té. La clave del trastero es quince.", "Olvida la clave del trastero, por favor."),
         ("我喜欢绿茶。我家门禁密码是quince。", "请忘掉我家的门禁密码。"),
+        ("I like green tea. I have a dog called quince.", "What else?", "plz 4get that i have a dog"),
+        (
+            "Ich mag grünen Tee. Ich habe in quince gearbeitet.",
+            "Und?",
+            "Vergessen Sie bitte, dass ich in quince gearbeitet habe.",
+        ),
+        ("Me gusta el té. Tengo un perro de quince años.", "¿Y?", "porfa olvida q tengo perro"),
         # In words that no pattern has.
         ("I like green tea. My locker opens with quince.", "What else?", "scrub whatever you've got about my locker"),
         ("Ich mag grünen Tee. Mein Spind geht mit quince auf.", "Und?", "lösch alles was du zu meinem Spind hast"),

@@ -24,6 +24,7 @@ from reverie_server.heuristics.requests import (
 )
 from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
+from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.search.asked import features, heard, targets
 from reverie_server.sessions.model import Message
@@ -130,6 +131,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
+    "reverie_server.heuristics.requests.spelled_out.spelled_out": spelled_out,
     "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(
         text, statements(text)
     ),

@@ -17,6 +17,7 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
+from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.heuristics.requests.words_of_others import own_statements
 from reverie_server.heuristics.simplified import simplified
@@ -27,7 +28,7 @@ from reverie_server.text.statement_spans import is_statement
 MAX_CHARS, _MAX_SENTENCE_CHARS = 4_000, 300
 _MARKS = " \t\r\n.!?…。！？,，\"'”“¡¿～~"
 _MORE = (forget_phrases.ENGLISH, forget_phrases.GERMAN, forget_phrases.SPANISH, forget_phrases.CHINESE)
-_BY_KIND = {"topic": 0, "nearby": 0, "next": 1, "message": 2, "previous": 3, "own": 4}
+_BY_KIND = {"topic": 0, "nearby": 0, "next": 1, "message": 2, "previous": 3, "own": 4, "told": 5}
 # What names a thing is tried first, and what is about the sentence itself last.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), kind) for table in plain_forget_phrases.TABLES for pattern, kind in table
@@ -95,7 +96,7 @@ _LATER = re.compile(
 )
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
-    r"forget|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out"
+    r"forget|4get|frget|vergi|vagiss|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out|vanish|disappear|verschwind|verloren|tienen? que|desaparec|deber[ií]a"
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
@@ -236,7 +237,11 @@ def _plain(sentence: str) -> str:
 
 
 def _request(sentence: str) -> tuple[str, str] | None:
-    found = None if only_looks_like_it(_plain(sentence)) else _read(sentence)
+    if only_looks_like_it(_plain(sentence)):
+        return None
+    found = _read(sentence := spelled_out(sentence))
+    if found is not None and found[0] == "told":
+        return None if is_question(sentence) and _ASKS_FOR.search(aligned(sentence)) is None else _told(sentence)
     if found is not None and found[1]:
         if (topic := told_topic(found[1], sentence)) is None:
             return None
@@ -244,6 +249,11 @@ def _request(sentence: str) -> tuple[str, str] | None:
     # "Borra eso de las notas" is about no marks at school.
     is_no_thing = found is not None and found[1] and _NO_THING.fullmatch(aligned(found[1]).strip()) is not None
     return ("previous", "") if is_no_thing else found
+
+
+def _told(sentence: str) -> tuple[str, str] | None:
+    """A request to forget what a clause of it says, unless that goes on with the work at hand."""
+    return None if told_topic(_plain(sentence), sentence) is None else ("told", "")
 
 
 def _read(sentence: str) -> tuple[str, str] | None:
@@ -266,8 +276,14 @@ def _read(sentence: str) -> tuple[str, str] | None:
 def _announced(text: str) -> tuple[str, str] | None:
     """A request about what follows that stands before a colon, with that behind it: the sentence itself is meant."""
     before = _BEFORE_CONTENT.match(text)
-    found = None if before is None else _matched(before[0].strip(), _MORE_PATTERNS)
-    return ("own", "") if found == ("next", "") else None
+    if before is None:
+        return None
+    if _matched(before[0].strip(), _MORE_PATTERNS) == ("next", ""):
+        return "own", ""
+    # "Between us, and don't save this: …".
+    _, comma, asking = before[0].replace("，", ",").rpartition(",")
+    asks = _matched(asking.strip(), (*_PATTERNS, *_MORE_PATTERNS)) if comma else None
+    return ("own", "") if asks in (("previous", ""), ("next", "")) else None
 
 
 def _plain_request(sentence: str, text: str) -> tuple[str, str] | None:

@@ -31,13 +31,17 @@ _NOTHING_TOLD = re.compile(
 )
 # Who tells that it slipped their mind: without a word for asking it is no order.
 _SLIPPED = re.compile("(?:忘了|忘記了|忘记了)[了啊呀啦呢哈]*$")
+# "Olvide mi clave" is written for "olvidé".
+_OLVIDE = re.compile(
+    r"(?:(?:ayer|hoy|otra vez|siempre|ya|uy|ay|es que|creo que|perdón|hola)[ ,]++)*+(?:me )?olvid[eé] (?:mis?|la|el|las|los|que|cómo|dónde|\w+[aei]r)(?!\w)(?!.*(?:por favor|porfa|usted|(?<!\w)le ))"
+)
 _ASKS_HAN = re.compile("[请請吧您你帮幫]|麻烦|麻煩|拜托|拜託|能不能|可以|好[吗嗎]|行[吗嗎]|不要|给我|給我")
 _NO_CHANCE = re.compile(r"(?:das|dies|es) kannst du (?:(?:gleich|ja|doch|wohl|jetzt|auch|echt|total) )*+vergessen")
 
 
 def only_looks_like_it(plain: str) -> bool:
     """Whether a sentence, folded, is a reproach, says "no chance" in German, or tells what slipped one's mind."""
-    if _RHETORICAL.match(plain) is not None or _NO_CHANCE.fullmatch(plain) is not None:
+    if any((_RHETORICAL.match(plain), _NO_CHANCE.fullmatch(plain), _OLVIDE.match(plain))):
         return True
     return _SLIPPED.search(plain) is not None and _ASKS_HAN.search(plain) is None
 

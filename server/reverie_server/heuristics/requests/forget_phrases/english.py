@@ -31,6 +31,10 @@ _POLITELY = (
     r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|and|but|also|so|hey|listen)[ ,]++)*+"
     r"(?:please (?:just )?|(?:could|can|would|will) you (?:please |kindly )?(?:just )?|i(?:'d| would) like you to |i (?:want|need) you to )"
 )
+# "Forget that I exist" and "forget that I'm your boss" are said for the work at hand.
+_I_STATE = (
+    r"that (?!i(?:'m| am)? (?:exist|asked|here|your|ever|even)(?!\w))(?:i|my|we|our)(?:'\w+)?(?!\w) [^:;.!?]{4,120}"
+)
 ENGLISH = (
     (rf"{_POLITELY}forget (?:the |that |those ){TOPIC_OF_WORDS}{_END}", "topic"),
     (rf"{_OPEN}forget (?:the |that |those ){TOPIC_OF_WORDS},? please{_END}", "topic"),
@@ -134,4 +138,7 @@ ENGLISH = (
         "own",
     ),
     (rf".+{PAUSE}(?:and |but |so )?(?:please |now )*(?:forget|delete|erase) (?:that|this){_END}", "own"),
+    (rf"(?:{_POLITELY}|kindly )(?:forget|erase|delete) (?:from {_MEMORY} )?(?:the fact )?{_I_STATE}", "told"),
+    (rf"{_OPEN}(?:forget|erase|delete) (?:(?:from {_MEMORY}|the fact) )?{_I_STATE},? please", "told"),
+    (rf"{_OPEN}(?:erase|delete|remove|wipe) from {_MEMORY} (?:the fact )?{_I_STATE}", "told"),
 )

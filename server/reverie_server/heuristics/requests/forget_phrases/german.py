@@ -132,4 +132,9 @@ GERMAN = (
     ),
     (rf".+{PAUSE}(?:aber |und |also )?{_BITTE}(?:vergiss|lösch|lösche) das ?{_BITTE}", "own"),
     (rf".+{PAUSE}(?:aber |und |also )?das {_BITTE}(?:nicht|nirgends) {_MERK}", "own"),
+    (
+        rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch |mal )?bitte|{_KANNST}{_BITTE}vergessen|{_IMP} {_BITTE}{_GED}),? ?{_BITTE}"
+        r"dass (?!ich (?:dein|da bin|existier|gefragt|gesagt))(?:ich|mein\w*|wir|unser\w*) [^:;.!?]{4,120}",
+        "told",
+    ),
 )

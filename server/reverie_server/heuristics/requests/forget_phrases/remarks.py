@@ -14,7 +14,7 @@ REGRET = (
 _WHERE = r"(?:your |the )?(?:memory|memories|notes|records?|files?|logs?|database|system|head|mind)|whatever you (?:keep|store|save|have)|what you (?:keep|store|save|know|have)"
 _STOP = r"(?= (?:can|could|should|must|has|needs|isn't|is|was|wasn't|hadn't|i|go|from|out|in|again|please|as|didn't|never|stays?|lived?|to)(?!\w)|[,;:.!?]|$)"
 _HALT = r"(?= (?:kann|soll|sollte|muss|darf|gehört|nicht|nie|nirgends|wieder|bitte|hätte|hast|ist|war|wird|will|möchte|brauchst|kommt|raus|weg|aus|bloß|ja|mal|doch|lieber)(?!\w)|[,;:.!?]|$)"
-_ALTO = r"(?= (?:no|ya|mejor|me|que|ni|como|queda|se|te|s[aá]calo|b[oó]rralo|qu[ií]talo|t[aá]chalo|de (?:ah[ií]|aqu[ií]|tus?))(?!\w)|[,;:.!?]|$)"
+_ALTO = r"(?= (?:no|ya|tienen?|tendr[ií]a|deben?|deber[ií]a|hay|puede|mejor|me|que|ni|como|queda|se|te|s[aá]calo|b[oó]rralo|qu[ií]talo|t[aá]chalo|de (?:ah[ií]|aqu[ií]|tus?))(?!\w)|[,;:.!?]|$)"
 TOLD = (
     rf"(?:the|that) (?:thing|bit|part|story|business|stuff|matter|passage|sentence|line)s? (?:about|with|regarding|on) (?:my |our |the |that )?([^,;:.!?]{{2,40}}?){_STOP}"
     rf"|what(?:ever)? i(?:'ve| have)? (?:just |ever )?(?:told you|said|mentioned|shared|wrote|typed|let slip) (?:about|regarding|on) (?:my |our |the |that )?([^,;:.!?]{{2,40}}?){_STOP}"
@@ -35,7 +35,7 @@ TOLD = (
     r"|(?:我)?(?:刚才?|之前|上次)(?:跟你)?(?:说|讲|提)的([\u4e00-\u9fff]{2,8}?)(?=[，,])"
 )
 UNWANTED = (
-    r"(?:can|should|must|has to|needs to) go\W*$|(?:isn't|is not|wasn't|was not|it's not|not) (?:for|something for|meant for) (?:your|the|any|keeping) ?(?:notes|memory|records|files|keeping)?|cross out|as unsaid|go from your (?:memory|notes)"
+    r"(?:can|should|must|has to|needs to) (?:go|vanish|disappear)(?: from (?:your|the) (?:memory|notes|records))?\W*$|(?:isn't|is not|wasn't|was not|it's not|not) (?:for|something for|meant for) (?:your|the|any|keeping) ?(?:notes|memory|records|files|keeping)?|cross out|as unsaid|go from your (?:memory|notes)"
     r"|(?:didn't|did not|doesn't|does not|not|don't|do not) (?:stay|remain|sit|live|stand|be|belong)(?: kept| stored)? (?:in|on) (?:your |the )?(?:head|memory|notes|file|record|here|there)"
     r"|(?:didn't|did not|doesn't|does not) (?:stay|remain|live|stand) (?:in )?(?:here|there)"
     r"|(?:rather|happier|prefer|feel better)\s[^.!?]{0,60}(?:wasn't|weren't|isn't|not) (?:written|kept|stored|saved|recorded|noted)"
@@ -44,7 +44,7 @@ UNWANTED = (
     r"|(?:scrub|delete|erase|wipe|remove|scrap|ditch|purge|shred|lose|drop|strike|bin|cut|unsay) (?:out )?(?:the|that) (?:thing|bit|part|story|business|stuff|matter|passage|sentence|line)s? (?:about|with|regarding|on)"
     r"|(?:don't|do not) want (?:a|any|one|single) (?:trace|word|mention|hint)|not a (?:word|trace|mention|hint) of"
     r"|you(?:'ve)? never (?:heard|read|saw|seen|got|knew)|(?:don't|do not|never) (?:hang|hold) on(?:to| to) (?:it|that)"
-    r"|(?:kann|soll|sollte|muss) (?:\w+ )?(?:weg|raus)\W*$|(?:soll|muss|kann|darf)(?: \w+)? (?:raus|weg) aus (?:dem|deinem|deinen|den|der|deiner)|gehört nicht in (?:deine notizen|dein gedächtnis|deinen kopf|deine unterlagen)|nicht bei dir (?:bliebe|bleibt|liegt|läge)|vergiss (?:es|das) (?:bitte|wieder)|lösch (?:es|das)"
+    r"|(?:kann|soll|sollte|muss) (?:\w+ ){0,3}?(?:weg|raus|verschwinden)\W*$|(?:hat|haben) (?:bei dir |in deinem gedächtnis |in deinen notizen )?nichts (?:zu suchen|verloren)(?!\w)|(?:soll|muss|kann|darf)(?: \w+)? (?:raus|weg) aus (?:dem|deinem|deinen|den|der|deiner)|gehört nicht in (?:deine notizen|dein gedächtnis|deinen kopf|deine unterlagen)|nicht bei dir (?:bliebe|bleibt|liegt|läge)|vergiss (?:es|das) (?:bitte|wieder)|lösch (?:es|das)"
     r"|(?:kannst|darfst|solltest|könntest|würdest) du [^.!?]{0,60}(?:streichen|löschen|vergessen|rausnehmen|herausnehmen|entfernen|tilgen|ungeschehen machen|rauswerfen|wegmachen)\W*$"
     r"|(?:können|könnten) wir [^.!?]{0,60}(?:streichen|löschen|vergessen|rausnehmen|herausnehmen|entfernen)\W*$"
     r"|(?:nimm|nimmst|nehmt|schmeiß|schmeiss|wirf|mach|machst|tu|hol|streich|lösch|radier|radiere|schaff|krieg)\s[^.!?,;]{2,60}?(?:raus|heraus|weg|aus)\W*$|(?:schmeiß|schmeiss|wirf|nimm|streich|lösch|radier|hol|tilg)\s[^.!?;]{2,60}? aus (?:dem|deinem|deinen|den|der|deiner)(?!\w)"
@@ -52,6 +52,7 @@ UNWANTED = (
     r"|wenn du (?:dir )?[^.!?]{2,60}? (?:vergisst|vergessen würdest|löschst|löschen würdest|streichst)|(?:(?:bitte|wieder|einfach|am besten|schnell) )+(?:vergessen|löschen|streichen|rausnehmen)\W*$|vergisst du (?:bitte|wieder|am besten|schnell)"
     r"|no (?:es|era|son) para tus? (?:notas|memoria|registros)|no (?:es|era) para (?:aqu[ií]|ah[ií]|guardar)|no se (?:quede|quedara|guarde|guardara) en tu (?:memoria|cabeza)|(?:s[aá]calo|b[oó]rralo|elim[ií]nalo|olv[ií]dalo|qu[ií]talo|t[aá]chalo|ret[ií]ralo|bórramelo|quítamelo)(?!\w)|(?:quita|quítame|quitame|borra|bórrame|borrame|elimina|tacha|táchame|tachame|retira|suprime|borras|quitas) (?:ya |por favor |todo )*lo (?:de|del|que)(?! tus?(?!\w))"
     r"|(?:puedes|podrías|podrias|puede|podría|quieres|haz el favor de|hazme el favor de) (?:quitar|sacar|borrar|eliminar|olvidar|tachar|retirar|suprimir)|que (?:te )?olvid(?:es|aras|ases)(?: de)? lo|olvidaras lo"
+    r"|(?:tienen?|tendr[ií]an?) que (?:irse|salir|desaparecer|borrarse|quitarse|marcharse)|deb(?:e|en|ería|erían) (?:irse|salir|desaparecer|borrarse)|que (?:se vaya|desaparezca)\W*$"
     r"|ni rastro|ni palabra|[,;:] ?fuera\W*$|no (?:me |te )*(?:lo |la |los |las )*(?:quedes|guardes|apuntes|anotes|dejes|registres|conserves)(?! sin)|ni (?:lo|la|los|las) (?:apuntes|guardes|anotes)|como si no (?:lo |me )?(?:hubieras|hubieses) (?:o[ií]do|le[ií]do|visto)|no (?:hace|hac[ií]a) falta que (?:recuerdes|guardes|te acuerdes)|no quiero que (?:te )?(?:quedes|acuerdes|guardes|recuerdes|conste|quede (?:apuntad|guardad|escrit|registrad|anotad|constancia|en ning))"
     r"|不想(?:让它)?(?:留|存|放)在(?:你|这|记录|记录|记忆|系统)|不想留(?:下|有)?(?:任何)?(?:痕迹|记录|底)|别往(?:记忆|记录|笔记|里)|别(?:放|留|存|记|写)(?:在|进|着)(?!心上?$)|当我没(?:说|讲|提)(?:过)?|当没(?:听|看)(?:过|见)|(?:别存|别记|别留)|(?<!我)(?:都|全|给我)?(?:删|清|抹|划|撤|去|拿|勾)(?:了|掉|除|干净)|(?:你|就|都|请|把[^，。！？]{2,20})(?:忘掉|忘了|忘记)(?:吧|就好|就行|好了|了)"
 )

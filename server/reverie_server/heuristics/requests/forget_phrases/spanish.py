@@ -11,7 +11,7 @@ _PUEDES = r"(?:puedes |podr[ií]as |pod[eé]s |puede |podr[ií]a |me puedes |qui
 _FIN = r"(?:,? ?(?:por favor|por fa|porfa|porfis|ya|ahora|ahora mismo|de nuevo|en ning[uú]n (?:sitio|lado|lugar)|en ninguna parte|(?:de|en) (?:tu|la|su) memoria|de tus (?:notas|registros|archivos)|en tus (?:notas|registros)|gracias|s[ií]|vale|quieres|puedes|mejor|tampoco|nunca|para siempre|del todo|te lo pido))*+"
 _OLVIDA = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|olvídese de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines|quita|quit[aá]|quite|quitar|quites|saca|sac[aá]|saque|suprime)"
 _OLVIDA_SOLO = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines)"
-_DIJE = r"(?:dije|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
+_DIJE = r"(?:dije|habl[eé]|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
 _HACE = r"(?: (?:ayer|antes|hace un rato|hace un momento|hace poco|reci[eé]n|hoy|esta ma[ñn]ana|el otro d[ií]a|justo|ahora))*+"
 _ESO = (
     rf"(?:eso(?: [uú]ltimo)?|esto(?: [uú]ltimo)?|todo eso|todo esto|(?:todo )?(?:eso |esto )?(?:lo )?que (?:te )?{_DIJE}{_HACE}|lo [uú]ltimo(?: que (?:te )?{_DIJE})?|lo de (?:antes|reci[eé]n|ahora|hace un (?:rato|momento))|lo anterior"
@@ -27,6 +27,10 @@ _PRIVADO = (
 _CERRADO = (
     r"(?:clave|c[oó]digo|combinaci[oó]n|n[uú]mero) (?:de|del|para) (?:\w+ ){0,3}?(?:puerta|portal|caja|caja fuerte|alarma|candado|garaje|edificio|casa|taquilla|trastero|malet[ií]n|bici|bicicleta"
     r"|portero|tarjeta|cuenta|banco|m[oó]vil|tel[eé]fono|wifi|correo|gimnasio)(?: [^,;:.!?]{2,40}?)?"
+)
+_YO = (
+    r"que (?!(?:yo )?(?:soy tu|existo|estoy aqu[ií]|pregunt[eé]|te pregunt[eé]|todo|como|cuando|esto|eso)(?!\w))(?:yo )?(?:ya )?(?:no )?(?:(?:mis?|me|nos|nuestr\w+|te (?:dije|cont[eé]|coment[eé]|habl[eé])"
+    r"|he|estoy|estuve|soy|fui|voy|tengo|tuve|vivo|viv[ií]|sufr[ií]|\w{3,}[oé]|\w{2,}(?:aba|ía)|estamos|tenemos|vivimos)(?!\w))[^:;.!?]{0,120}"
 )
 SPANISH = (
     (rf"{_OYE}(?:(?<=por favor )|(?<=por favor, ))olv[ií]da(?:te de)? {_EL}{TOPIC_OF_WORDS}{_FIN}", "topic"),
@@ -106,6 +110,11 @@ SPANISH = (
         rf"{_OYE}{_PUEDES}(?:no |no quiero que )(?:{_GUARDES}) (?:nada|lo|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{TOPIC}{_FIN}",
         "topic",
     ),
+    (
+        rf"{_OYE}(?:(?:(?<=porfa )|(?<=porfa, )|(?<=por favor )|(?<=por favor, ))olvida(?:te de)?|olvida(?:te de)?,? (?:por favor|porfa)|{_PUEDES}(?:(?<=puedes )|(?<=podrías )|(?<=que )|(?<=favor de ))(?:te )?olvid\w+(?: de)?|{_OLVIDA} de tu memoria),? {_YO}",
+        "told",
+    ),
+    (rf"{_OYE}olvida(?:te de)? {_YO},? (?:por favor|porfa)", "told"),
     (
         rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
         "own",
