@@ -23,7 +23,7 @@ from reverie_server.heuristics.requests import (
     words_of_others,
 )
 from reverie_server.heuristics.requests.going_on import goes_on
-from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
+from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.search.asked import features, heard, targets
@@ -128,6 +128,7 @@ TABLE: Mapping[str, Reading] = {
         "passing", text, _NOTHING, _E5
     ),
     "reverie_server.heuristics.requests.looks_like_forgetting.only_looks_like_it": only_looks_like_it,
+    "reverie_server.heuristics.requests.looks_like_forgetting.is_for_task": is_for_task,
     "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,

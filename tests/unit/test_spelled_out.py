@@ -74,3 +74,22 @@ def test_a_sentence_in_the_words_of_patterns_stays_as_it_is() -> None:
     assert spelled_out("Forget what I said about Ada.") == "Forget what I said about Ada."
     assert spelled_out("Vergessen Sie bitte mein Gehalt.") == "vergiss bitte mein gehalt."
     assert spelled_out("Das D von Ada und das q.") == "Das D von Ada und das q."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Ich bitte Sie zu vergessen, dass ich Schulden habe.",
+        "Don't keep what I'm telling you now: I cheated on the test.",
+        "我坐过牢的事，希望您能忘掉。",
+        "别再记着我跟你说的我爸的病了。",
+        "偷偷告诉你，别记录：我中了彩票。",
+        "Ayer robé una chocolatina. Ni se te ocurra apuntarlo.",
+    ],
+)
+def test_a_request_in_words_between_is_one(message: str) -> None:
+    assert len(forget_requests(message)) == 1
+
+
+def test_what_need_not_be_remembered_is_not_to_be_kept() -> None:
+    assert not asks_to_remember("u dont need 2 remember my ex's birthday anymore")

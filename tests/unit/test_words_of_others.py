@@ -79,6 +79,10 @@ def test_the_words_of_others_are_cut_out_of_statements() -> None:
         "Das kannst du vergessen.",
         "Wieder vergessen",
         "Eso no está en las notas de clase",
+        "no dejes que se pierda lo de la beca",
+        "Lo del vino no lo dejes caer en saco roto.",
+        "siempre se me borra lo del círculo cromático",
+        "Das kannst du vergessen, ich zahl die Miete nicht.",
     ],
 )
 def test_what_only_looks_like_a_request_forgets_nothing(message: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import MAX_CHARS, ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest, likely_requests, names_forgetting
+from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it
 from reverie_server.heuristics.requests.request_kinds import odds, opening
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.heuristics.requests.words_of_others import asks_for_work, own_statements
@@ -15,6 +17,7 @@ from reverie_server.text.statement_spans import is_statement, statements
 
 # An answer of which less is to be said by its words is not held beside the message before it.
 _LEAST_OF_ANSWER = -2.5
+_EDGES = " .!?。！？…"
 
 
 def may_ask(messages: Sequence[Message], before: Message | None) -> list[int]:
@@ -57,16 +60,15 @@ def read_requests(message: str) -> tuple[list[ForgetRequest], list[str], list[Li
     # What somebody else says, or is to be translated, asks for nothing.
     own = [number for number, each in enumerate(both) if each[0] == each[1] or names_forgetting(each[1])]
     likely = [each for each in likely_requests("forget", sentences) if each.number in own]
-    # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
-    return (
-        found,
-        sentences,
-        [
-            each
-            for each in likely
-            if not asks_to_remember(each.sentence) and not is_of_text_at_hand(each.sentence, sentences[: each.number])
-        ],
-    )
+    asking = [
+        each
+        for each in likely
+        # "Guárdame el código, que se me olvida" speaks of forgetting, and asks for the opposite.
+        if not asks_to_remember(each.sentence)
+        and not only_looks_like_it(aligned(each.sentence).strip(_EDGES))
+        and not is_of_text_at_hand(each.sentence, sentences[: each.number])
+    ]
+    return found, sentences, asking
 
 
 def not_of_text(requests: Sequence[ForgetRequest], before: str) -> list[ForgetRequest]:

@@ -15,7 +15,7 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.requests import forget_phrases, plain_forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.going_on import goes_on
-from reverie_server.heuristics.requests.looks_like_forgetting import only_looks_like_it, told_topic
+from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
@@ -96,7 +96,7 @@ _LATER = re.compile(
 )
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
-    r"forget|4get|frget|vergi|vagiss|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out|vanish|disappear|verschwind|verloren|tienen? que|desaparec|deber[ií]a"
+    r"forget|4get|frget|vergi|vagiss|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out|vanish|disappear|verschwind|verloren|ni se te ocurra|tienen? que|desaparec|deber[ií]a"
     r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
@@ -175,7 +175,7 @@ _OFFERS_TO_TELL = re.compile(
     r"|(?<!\w)(?:contar|decir|confesar)(?:te|os|le)? (?:algo|una cosa|un secreto)(?!\w)"
     r"|(?:说|說|讲|講|告诉你|告訴你)(?:一)?(?:个|個|件)(?:事|秘密)"
 )
-_BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*\S.{5})")
+_BEFORE_CONTENT = re.compile(r"[^:：]{8,120}(?=[:：]\s*(?:\S.{5}|[\u3400-\u9fff]{4}))")
 
 
 def forget_requests(message: str) -> list[ForgetRequest]:
@@ -241,7 +241,8 @@ def _request(sentence: str) -> tuple[str, str] | None:
         return None
     found = _read(sentence := spelled_out(sentence))
     if found is not None and found[0] == "told":
-        return None if is_question(sentence) and _ASKS_FOR.search(aligned(sentence)) is None else _told(sentence)
+        only_asks = is_question(sentence) and _ASKS_FOR.search(aligned(sentence)) is None
+        return None if only_asks or is_for_task(sentence) else found
     if found is not None and found[1]:
         if (topic := told_topic(found[1], sentence)) is None:
             return None
@@ -249,11 +250,6 @@ def _request(sentence: str) -> tuple[str, str] | None:
     # "Borra eso de las notas" is about no marks at school.
     is_no_thing = found is not None and found[1] and _NO_THING.fullmatch(aligned(found[1]).strip()) is not None
     return ("previous", "") if is_no_thing else found
-
-
-def _told(sentence: str) -> tuple[str, str] | None:
-    """A request to forget what a clause of it says, unless that goes on with the work at hand."""
-    return None if told_topic(_plain(sentence), sentence) is None else ("told", "")
 
 
 def _read(sentence: str) -> tuple[str, str] | None:

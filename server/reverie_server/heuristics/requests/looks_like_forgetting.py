@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.not_to_be_lost import is_not_to_be_lost
 
 # What reproaches, or only asks what would be: "How could you forget my birthday?", "Would you forget me if …".
 _RHETORICAL = re.compile(
@@ -30,20 +31,30 @@ _NOTHING_TOLD = re.compile(
     r"|.* (?:today|tonight|this time|for (?:a|one) (?:second|sec|moment|minute|bit)|heute|diesmal|hoy|esta vez|por un (?:momento|rato|segundo))"
 )
 # Who tells that it slipped their mind: without a word for asking it is no order.
-_SLIPPED = re.compile("(?:忘了|忘記了|忘记了)[了啊呀啦呢哈]*$")
+_SLIPPED = re.compile("(?<!忘了)(?:忘了|忘記了|忘记了)[了啊呀啦呢哈]*$")
 # "Olvide mi clave" is written for "olvidé".
 _OLVIDE = re.compile(
     r"(?:(?:ayer|hoy|otra vez|siempre|ya|uy|ay|es que|creo que|perdón|hola)[ ,]++)*+(?:me )?olvid[eé] (?:mis?|la|el|las|los|que|cómo|dónde|\w+[aei]r)(?!\w)(?!.*(?:por favor|porfa|usted|(?<!\w)le ))"
 )
 _ASKS_HAN = re.compile("[请請吧您你帮幫]|麻烦|麻煩|拜托|拜託|能不能|可以|好[吗嗎]|行[吗嗎]|不要|给我|給我")
-_NO_CHANCE = re.compile(r"(?:das|dies|es) kannst du (?:(?:gleich|ja|doch|wohl|jetzt|auch|echt|total) )*+vergessen")
+_NO_CHANCE = re.compile(
+    r"(?:das|dies|es) kannst du (?:(?:gleich|ja|doch|wohl|jetzt|auch|echt|total) )*+vergessen"
+    r"(?:[,;:–—-] ?(?!.*(?:geheim|privat|gesagt|erzählt|unter uns|peinlich)).{1,120})?"
+)
 
 
 def only_looks_like_it(plain: str) -> bool:
-    """Whether a sentence, folded, is a reproach, says "no chance" in German, or tells what slipped one's mind."""
-    if any((_RHETORICAL.match(plain), _NO_CHANCE.fullmatch(plain), _OLVIDE.match(plain))):
+    """Whether a sentence, folded, is a reproach, says "no chance" in German, tells what slipped one's mind, or that
+    something must not be lost."""
+    if is_not_to_be_lost(plain) or any((_RHETORICAL.match(plain), _NO_CHANCE.fullmatch(plain), _OLVIDE.match(plain))):
         return True
     return _SLIPPED.search(plain) is not None and _ASKS_HAN.search(plain) is None
+
+
+def is_for_task(sentence: str) -> bool:
+    """Whether a sentence that speaks of nothing told goes on with the work at hand: "Forget that I'm a boss and be honest"."""
+    plain = aligned(sentence)
+    return _GOES_ON_WITH_TASK.search(plain) is not None and _OF_TOLD.search(plain) is None
 
 
 def told_topic(topic: str, sentence: str) -> str | None:

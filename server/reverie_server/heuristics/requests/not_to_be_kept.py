@@ -7,7 +7,7 @@ import re
 
 # No negation of these verbs is "don't forget".
 _NOT_TO_KEEP = re.compile(
-    r"(?<!\w)(?:do not|don't|dont|never|not to|no need to|needn't|without)(?: (?:you|ever|please|need to|have to|even)){0,2} (?:remember|memori[sz]e|note|record|save|store|keep)(?!\w)"
+    r"(?<!\w)(?:do not|don't|dont|never|not to|no need to|needn't|without)(?: (?:you|u|ever|please|need (?:to|2)|have (?:to|2)|even)){0,2} (?:remember|memori[sz]e|note|record|save|store|keep)(?!\w)"
     r"|(?<!\w)(?:not|isn't|wasn't)(?: \w+)? (?:for|on) the record(?!\w)|(?<!\w)(?:keep|leave) (?:that|this|it) (?:out|off)(?!\w)"
     r"|(?<!\w)(?:merk|notier|speicher|behalt|schreib)\w*(?: (?!dass|ich|wir|nicht)\w+){0,4} nicht(?! vergess)(?!\w)"
     r"|(?<!\w)nicht(?: \w+){0,2} (?:(?:zu )?merken|notieren|speichern|behalten|aufschreiben|aufzuschreiben)(?!\w)"

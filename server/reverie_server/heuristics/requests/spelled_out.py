@@ -1,4 +1,3 @@
-# ruff: noqa: E501  # a pattern stands on one line
 """Requests as they are typed and said, in words that patterns have: "plz 4get", "vergessen Sie", "olvide usted". Pure.
 
 A word is read so beside a verb of its language only: "d" and "ma" are words of several.
@@ -67,6 +66,7 @@ _OF_MIND = {"forget": "forget", "delet": "delete", "eras": "erase", "remov": "re
 def spelled_out(sentence: str) -> str:
     """A sentence as the patterns of requests have its words, in lower case where it is another. Takes linear time."""
     text = plain = aligned(sentence)
+    text = text.replace("您", "你")
     if _OF_ENGLISH.search(text) is not None:
         text = _with(_ENGLISH, text)
         text = _MIND.sub(lambda found: f"could you {_OF_MIND[found[1]]}", text)

@@ -94,7 +94,7 @@ ENGLISH = (
         "next",
     ),
     (
-        rf"{_OPEN}(?:(?:do not|don't|dont|never) {_STORE}|i don't want you to {_STORE}) (?:(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?|what (?:comes next|follows)|what i(?:'m| am) (?:about|going) to (?:say|tell you)|what i (?:say|tell you) next){_END}",
+        rf"{_OPEN}(?:(?:do not|don't|dont|never) {_STORE}|i don't want you to {_STORE}) (?:(?:the |this )?(?:following|next)(?: (?:part|bit|thing|one))?|what (?:comes next|follows)|what i(?:'m| am) (?:(?:about|going) to (?:say|tell you)|telling you(?: now)?)|what i (?:say|tell you) next){_END}",
         "next",
     ),
     (

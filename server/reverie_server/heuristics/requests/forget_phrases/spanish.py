@@ -52,6 +52,7 @@ SPANISH = (
     ),
     (rf"{_OYE}{_ESO}[, ]+(?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|qu[ií]talo|borra|olvida){_FIN}", "previous"),
     (rf"{_OYE}{_PUEDES}no {_GUARDES} {_ESO}{_FIN}", "previous"),
+    (rf"{_OYE}ni se te ocurra (?:guardar|apuntar|anotar|registrar|recordar)(?:lo| {_ESO}){_FIN}", "previous"),
     (rf"{_OYE}{_PUEDES}no (?:me |te )?lo {_LOGUARDES}{_FIN}", "previous"),
     (rf"{_OYE}{_ESO}[, ]+(?:mejor |por favor )?no (?:me )?lo {_LOGUARDES}{_FIN}", "previous"),
     (
