@@ -142,6 +142,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.requests.words_of_others.others_words": words_of_others.others_words,
     "reverie_server.heuristics.requests.words_of_others.own_statements": words_of_others.own_statements,
+    "reverie_server.heuristics.requests.words_of_others.own_words": words_of_others.own_words,
     "reverie_server.heuristics.requests.request_model.words_of": request_model.words_of,
     "reverie_server.heuristics.requests.request_model.by_words": lambda text: request_model.by_words("forget", text),
     "reverie_server.heuristics.requests.request_model.is_worth_a_vector": lambda text: request_model.is_worth_a_vector(

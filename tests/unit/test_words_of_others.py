@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from reverie_server.forgetting.possible_requests import read_requests
 from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.forget_requests import forget_requests
-from reverie_server.heuristics.requests.words_of_others import others_words, own_statements
+from reverie_server.heuristics.requests.words_of_others import others_words, own_statements, own_words
+from reverie_server.heuristics.stated_fact import Utterance
 
 
 @pytest.mark.parametrize(
@@ -212,3 +216,37 @@ def test_who_tells_that_they_remember_asks_for_nothing(message: str) -> None:
 )
 def test_who_wants_it_remembered_asks_for_it(message: str) -> None:
     assert asks_to_remember(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "own"),
+    [
+        ("translate for me: 'I live in Madrid and my dog is called Toro'", "translate for me:"),
+        ("how do you say 'I live in Rome' in italian", "how do you say '"),
+        ("correct my english: I works at Siemens since 1990", "correct my english:"),
+        ("Can you fix this?\nI lives in Paris since three years", "Can you fix this?"),
+        ("He wrote me: I'm moving to Berlin. I live in Bonn.", "He wrote me: I live in Bonn."),
+        ("翻译一下：我住在北京，我有三只猫", "翻译一下："),
+        # What is true of its writer, or asks nothing, stays.
+        ("Write me a short bio: I'm Sam, I live in Leeds.", None),
+        ("Rachel said: the meeting is on Friday at nine", None),
+        ("Please write this down: my locker is 214", None),
+        ("I write letters to 'Amnesty' every week and live in Ghent", None),
+        ("I told him: I live in Bonn now.", None),
+        ('My wifi password is "hunter2hunter2"', None),
+    ],
+)
+def test_what_a_message_says_of_its_writer(message: str, own: str | None) -> None:
+    assert " ".join(own_words(message).split()) == (own or message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "translate for me: 'I live in Madrid and my dog is called Toro'",
+        "Übersetz mir das: 'Ich wohne in Rom und arbeite bei Fiat'",
+        "She texted: I'm a vegetarian now.",
+    ],
+)
+def test_no_fact_is_read_in_the_words_of_others(text: str) -> None:
+    assert read_facts([Utterance(text, datetime(2026, 3, 1, tzinfo=UTC))]) == []

@@ -24,6 +24,7 @@ from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_sentences import sentence_key
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, StatedFact
 from reverie_server.llm.generation import EXTRACTIVE
@@ -151,7 +152,7 @@ def statements_of(rows: Sequence[Mapping[str, Any]], language: str) -> list[Unre
     for row in rows:
         names = ("seq", "role", "content", "at", "tokens", "message_id", "extra")
         message = Message(**{name: row[name] for name in names})
-        text = strip_injected(message.content)
+        text = own_words(strip_injected(message.content))
         own = cues_of(folded(text[:2000]), all_cues().get(language))
         for span in spoken_sentences(text):
             sentence = text[span.start : span.end].strip()

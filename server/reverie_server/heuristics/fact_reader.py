@@ -42,6 +42,7 @@ from reverie_server.heuristics.requests.fact_requests import (
     with_named,
 )
 from reverie_server.heuristics.requests.promises import promises_to_remember
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, Change, StatedFact, Utterance
@@ -131,7 +132,8 @@ def read_facts(
 
 
 def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | None) -> None:
-    text = _CODE.sub("\n", strip_injected(utterance.text[:MAX_TEXT_CHARS]))
+    text = strip_injected(utterance.text[:MAX_TEXT_CHARS])
+    text = _CODE.sub("\n", own_words(text) if utterance.speaker == "user" else text)
     own = cues_of(folded(text[:2000]), expected)
     names = [name for name in (utterance.name, reader.talk.user_name) if name]
     before = len(reader.facts)

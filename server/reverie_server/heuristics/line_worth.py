@@ -13,6 +13,7 @@ from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.memorable import Heard, Memorable, dated, is_of_the_past
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import StatedFact
@@ -76,7 +77,7 @@ def maybe_introductions(
     for message in messages:
         if message.role != "user":
             continue
-        text = strip_injected(message.content)[:MAX_TEXT_CHARS]
+        text = own_words(strip_injected(message.content)[:MAX_TEXT_CHARS])
         spoken = cues_of(folded(text), cues)
         for span in spoken_sentences(text)[:_MAX_SENTENCES]:
             sentence = text[span.start : span.end].strip()

@@ -20,6 +20,7 @@ from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.fact_grammar.subjects import subject_of
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import Utterance
@@ -108,7 +109,7 @@ def change_sentences(
     for index, utterance in enumerate(utterances):
         if utterance.speaker != "user":
             continue
-        text = strip_injected(utterance.text)
+        text = own_words(strip_injected(utterance.text))
         own = cues_of(folded(text[:2000]), all_cues().get(language))
         for span in spoken_sentences(text):
             sentence = text[span.start : span.end].strip()

@@ -26,7 +26,7 @@ _NOT_TO_BE_LOST = re.compile(
     r" (?:nicht?|net|ned|nid|nöd|nit|nie|niemals)(?!\w)(?! (?:mehr|wieder))"
     r"|(?<!\w)(?:nicht?|net|ned|nid|nöd|nie|niemals|nimmer|kein\w*)(?: \w+){0,3}? (?:verlier\w*|verlor\w*|in vergessenheit|verge(?:ss|ß)\w*|vergiss|entfall\w*|entfäll\w*|untergeh\w*"
     r"|wegkomm\w*|abhanden\w*|durchrutsch\w*|entwisch\w*|verschwind\w*|flöten\w*|verschütt\w*|verschlamp\w*|verbummel\w*)(?!\w)"
-    r"|(?<![能可要])(?:别|別|不要|不能|不许|不許|甭|勿|不可)[^，。,.；;！!？?\s]{0,6}?(?:忘|[丢丟](?![人脸脑臉腦])|弄[没沒]|[没沒]了|落下|漏(?![出嘴风風口给給]))"
+    r"|(?<![能要])(?:别|別|不要|不能|不许|不許|甭|勿|(?<!可)不可)[^，。,.；;！!？?\s]{0,6}?(?:忘|[丢丟](?![人脸脑臉腦])|弄[没沒]|[没沒]了|落下|漏(?![出嘴风風口给給]))"
 )
 
 

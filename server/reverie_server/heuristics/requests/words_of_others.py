@@ -28,6 +28,9 @@ _TASK = re.compile(
     rf"|(?:write|draft|compose|send)(?: me| him| her| them| up)?(?! down))(?: \w+){{0,4}}? (?:{_TEXT}|(?:in)?to \w+)(?!\w)"
     rf"|(?<!\w)(?:übersetz|korrigier|überarbeit|formulier|verbesser|kürz|antwort|fass|verfass|entwirf|lies|schreib)\w*(?: \w+){{0,4}}? (?:{_TEXT}|(?:ins?|auf) (?:\w+e|deutsch|englisch)|zusammen|gegen)(?!\w)"
     rf"|(?<!\w)(?:tradu[cz]|corr[ií]g|mejor|redact|reescrib|resum|respond|contest|revis|pul[ei]|escr[ií]b)\w*(?: \w+){{0,4}}? (?:{_TEXT}|al? \w+)(?!\w)"
+    r"|(?<!\w)(?:translate|übersetz\w*|traduc\w*)(?: (?:for me|please|pls|bitte|mal|mir|por favor|porfa))*(?= ?[:'‘\"“„«])"
+    r"|(?<!\w)how (?:do|would|can) (?:you|i|we|they) say(?!\w)|(?<!\w)(?:correct|check|fix|improve) my (?:english|german|spanish|chinese|french|italian|grammar|spelling)"
+    r"|(?<!\w)wie (?:sagt man|heißt)(?= ?[:'‘\"“„«])|(?<!\w)cómo se dice(?!\w)|怎么说[:：“]|用\w{1,4}怎么说"
     r"|翻译|翻譯|润色|潤色|改写|改寫|校对|校對|[写寫](?:一)?(?:封|篇|段|首|个|個)|回复|回覆|回信|总结|總結"
 )
 _OF_MEMORY = re.compile(
@@ -58,7 +61,19 @@ _NOBODY = re.compile(
     r"|.{0,3}(?:对了|注意|声明|重要|补充|更正|麻烦|拜托|请|抱歉|不好意思|还有|另外|备注|备忘|助手|秘密|隐私|件事|[记忘删]).{0,4}|事)(?!\w).{0,12}",
     re.DOTALL,
 )
+_OF_ONESELF = re.compile(
+    r"(?<!\w)(?:i|my|we|our|ich|mein\w{0,2}|wir|unser\w{0,2}|yo|mi|mis|soy|estoy|nosotros|nuestr[oa]s?)(?!\w)|[我俺咱]"
+)
+# What a bio is made of is true of its writer: "Write me a short bio: I'm Sam, …".
+_ABOUT_ONESELF = re.compile(
+    r"(?<!\w)(?:bios?|cv|resume|résumé|profile|cover letter|about (?:me|myself|my)|lebenslauf|steckbrief|bewerbung|über mich"
+    r"|currículum|biografía|sobre mí|presentación)(?!\w)|简历|簡歷|自我介绍|自我介紹"
+)
 _COLON = re.compile(r"[:：]\s*(?=\S)")
+# A text in quotation marks may follow the words that ask for work on it.
+_OPENING = re.compile(r"(?<!\w)['‘\"“„«](?=\w)")
+_TOLD_OF = re.compile(r"(?<!\w)(?:i|we|he|she|they|you|who|to|ich|wir|er|sie|yo|él|ella) $")
+_NEAR = 12
 # A sentence that ends there may be followed by one of the user's: "Fix this in my profile."
 _LINE_END = re.compile(r"(?<![.。!！\s])[ \t]*\n\s*(?=\S)|\n[ \t]*\n\s*(?=\S)")
 _SENTENCE_BEGIN = re.compile(r"[.!?。！？\n]")
@@ -80,6 +95,21 @@ def others_words(message: str) -> list[Span]:
             ]
         )
     )
+
+
+def own_words(message: str) -> str:
+    """What the writer of a message says in it: the message up to a text that it asks to work on, with an empty line in place of
+    what somebody else says of themselves. Takes time linear in the message."""
+    end = next((start for start, _ in _worked_on(message)), len(message))
+    if _ABOUT_ONESELF.search(aligned(message[max(0, end - _MOST_CHARS) : end])) is not None:
+        end = len(message)
+    pieces: list[str] = []
+    done = 0
+    for start, stop in _said(message[:end]):
+        if _OF_ONESELF.search(aligned(message[start:stop])) is not None:
+            pieces += [message[done:start], "\n".ljust(stop - start)]
+            done = stop
+    return "".join([*pieces, message[done:end]])
 
 
 def asks_for_work(message: str) -> bool:
@@ -104,12 +134,17 @@ def own_statements(message: str) -> list[tuple[str, str]]:
 
 
 def _worked_on(message: str) -> Iterator[Span]:
-    """What stands behind words that ask for work on it: behind their colon, or from the next line on."""
+    """What stands behind words that ask for work on it: behind their colon, in quotation marks, or from the
+    next line on."""
     opening = aligned(message[:_MOST_CHARS])
     task = _TASK.search(opening)
     if task is None:
         return
     ends = [found for each in (_COLON, _LINE_END) if (found := each.search(message, task.start(), _MOST_CHARS + 40))]
+    # "I write letters to 'Amnesty'" asks for nothing.
+    is_told = _TOLD_OF.search(opening, 0, task.start()) is not None
+    if not is_told and (quoted := _OPENING.search(message, task.start(), task.end() + _NEAR)) is not None:
+        ends.append(quoted)
     end = min(ends, key=lambda found: found.start(), default=None)
     # "Write this down: …" is to be kept.
     if end is not None and _OF_MEMORY.search(opening[task.start() : end.start()]) is None:
@@ -125,7 +160,7 @@ def _said(message: str) -> Iterator[Span]:
         first = max(0, colon.start() - _MOST_CHARS)
         begins = [found.end() for found in _SENTENCE_BEGIN.finditer(message, first, colon.start())]
         before = aligned(message[begins[-1] if begins else first : colon.start()]).rstrip()
-        if _SAYS.search(before) is None or _I_SAY.search(before) is not None:
+        if _SAYS.search(before) is None or any(each.search(before) for each in (_I_SAY, _OF_MEMORY)):
             continue
         end = None if "\n" in colon[0] else _SENTENCE_END.search(message, colon.end())
         said_to = len(message) if end is None else end.end()
