@@ -1,4 +1,4 @@
-"""Which passages are copies of messages, and what competes in their place."""
+"""Which passages say what messages say, and what competes in their place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.unit.search_candidates import candidates_of
 
 from reverie_server.search.candidates import Candidates
-from reverie_server.search.copies import compared_rows, copies, scored_by
+from reverie_server.search.copies import compared_rows, equal_lines, scored_by
 
 QUESTION = "Who inspects the gantry crane?"
 ANSWER = "Marguerite does, every second Wednesday."
@@ -28,7 +28,9 @@ def passage(chunk_id: int, text: str, tier: str = "message", path: str = "sessio
 
 def copied(*passages: dict[str, Any], candidates: Candidates | None = None) -> dict[int, list[int]]:
     candidates = candidates or candidates_of(passages, (), {})
-    return copies(candidates, compared_rows(candidates, np.ones(candidates.proposed_count), 6))
+    compared = compared_rows(candidates, np.ones(candidates.proposed_count), 6)
+    equal = equal_lines(candidates, compared)
+    return {row: [source for each in lines for source in each.sources] for row, lines in equal.items()}
 
 
 NOTE = passage(1, LINE, "document", "memory/2026-04-03.md")

@@ -5,8 +5,8 @@ that extraction took into a note, in an episode, as a consolidated line, as an e
 best score of them stands for all, and the message is the result: it is whole, has its own time and shows the
 conversation around it.
 
-A copy is known by its content: each of its sentences stands in a message of the same memory, to the letter but for
-case, white space and emphasis.
+A copy has the content of its original: each of its sentences stands in a message of the same memory, to the letter but
+for case, white space and emphasis. Whether it was made of this message, or a person wrote it, `copied_lines` says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from reverie_indexer.text.analyse import fold
 from reverie_indexer.text.chunk import note_date
 from reverie_server.search.candidates import Candidates, Floats, Integers
 from reverie_server.search.derived_files import is_derived
-from reverie_server.search.episode_passages import sentences_of
 from reverie_server.sessions.daily_log import parts_of
 from reverie_server.sessions.spoken import spoken
 from reverie_server.text.redact import body_of
@@ -55,8 +54,16 @@ class ComparedRows:
 
     @property
     def rows(self) -> list[int]:
-        """All of them: the rows whose texts `copies` reads."""
+        """All of them: the rows whose texts `equal_lines` reads."""
         return [*self.derived, *self.messages]
+
+
+@dataclass(frozen=True, slots=True)
+class EqualLine:
+    """A line of a passage, and the rows that say what it says, in their order."""
+
+    line: str
+    sources: Sequence[int]
 
 
 class ComparedTexts:
@@ -64,7 +71,7 @@ class ComparedTexts:
 
     def __init__(self) -> None:
         self._folded: dict[str, str] = {}
-        self._statements: dict[tuple[bool, str], list[str]] = {}
+        self._statements: dict[tuple[bool, str], list[tuple[str, str]]] = {}
 
     def folded(self, text: str) -> str:
         """The text without case, marks of emphasis and more than one space."""
@@ -73,23 +80,27 @@ class ComparedTexts:
             found = self._folded[text] = _folded(text)
         return found
 
-    def statements(self, text: str, *, of_episode: bool) -> list[str]:
-        """The sentences of a derived passage, without marks and headings."""
+    def statements(self, text: str, *, of_episode: bool) -> list[tuple[str, str]]:
+        """The sentences of a derived passage, without marks and headings, each with its line."""
         found = self._statements.get((of_episode, text))
         if found is None:
-            found = self._statements[of_episode, text] = sentences_of(text) if of_episode else _statements(text)
+            lines = text.splitlines() if of_episode else body_of(text).splitlines()
+            spoken_lines = ((spoken(line if of_episode else _DAYS.sub("", line)), line) for line in lines)
+            found = self._statements[of_episode, text] = [(said, line) for said, line in spoken_lines if said]
         return found
 
 
-def copies(candidates: Candidates, compared: ComparedRows, texts: ComparedTexts | None = None) -> dict[int, list[int]]:
-    """For each row of `compared` that only copies messages of its memory, the rows of these messages, in its order.
+def equal_lines(
+    candidates: Candidates, compared: ComparedRows, texts: ComparedTexts | None = None
+) -> dict[int, list[EqualLine]]:
+    """For each row of `compared` that says what other rows of its memory say, its lines, in the order of the passage.
 
-    A line of the daily log is a copy where a message has one of its parts; another passage, where messages have all of
-    its sentences. A passage of an episode whose sentences lines of the log have is a copy of these lines' rows.
+    A line of the daily log does where a message has one of its parts; another passage, where messages have all of its
+    sentences, and a passage of an episode also where lines of the log have them.
     """
     texts = texts or ComparedTexts()
     rows = compared.derived
-    found: dict[int, list[int]] = {}
+    found: dict[int, list[EqualLine]] = {}
     if not rows:
         return found
     log_parts = {row: parts for row in rows if (parts := log_parts_of(candidates, row)) is not None}
@@ -97,21 +108,21 @@ def copies(candidates: Candidates, compared: ComparedRows, texts: ComparedTexts 
     messages = _Texts(said, candidates, texts)
     for row, parts in log_parts.items():
         if sources := messages.having_any(parts, row):
-            found[row] = sources
+            found[row] = [EqualLine(log_line(candidates.text[row]), sources)]
     logged = _Texts([(row, part) for row, parts in log_parts.items() for part in parts], candidates, texts)
     for row in (row for row in rows if row not in log_parts):
         is_of_episode = candidates.tier[row] == "episodic"
         statements = texts.statements(candidates.text[row], of_episode=is_of_episode)
-        sources = messages.having_all(statements, row)
-        if not sources and is_of_episode:
-            sources = logged.having_all(statements, row)
-        if sources:
-            found[row] = sources
+        lines = messages.having_all(statements, row)
+        if not lines and is_of_episode:
+            lines = logged.having_all(statements, row)
+        if lines:
+            found[row] = lines
     return found
 
 
 def compared_rows(candidates: Candidates, score: Floats, limit: int) -> ComparedRows:
-    """The rows that `copies` compares. Copies whose score is too low for a list of `limit` results are left out."""
+    """The rows that `equal_lines` compares, without those whose score is too low for a list of `limit` results."""
     rows = _derived_rows(candidates, score, limit)
     if not rows:
         return ComparedRows()
@@ -138,7 +149,7 @@ def _derived_rows(candidates: Candidates, score: Floats, limit: int) -> list[int
     derived = {
         row
         for row, (tier, path) in enumerate(tiers_and_paths)
-        if tier in ("episodic", "fact") or (tier == "document" and path in derived_paths)
+        if tier == "episodic" or (tier == "document" and path in derived_paths)
     }
     others = np.delete(score, list(derived))
     least = np.sort(others)[-_OTHERS_EACH * limit] if len(others) > _OTHERS_EACH * limit else 0.0
@@ -203,14 +214,14 @@ class _Texts:
         found = [source for sentence in sentences for source in self._having(sentence, row, or_begins=True)]
         return list(dict.fromkeys(found))
 
-    def having_all(self, sentences: Sequence[str], row: int) -> list[int]:
-        """The rows whose texts together have all sentences; none where one is missing."""
-        found: list[int] = []
-        for sentence in sentences[:_MAX_SENTENCES]:
+    def having_all(self, statements: Sequence[tuple[str, str]], row: int) -> list[EqualLine]:
+        """The lines of sentences with the rows whose texts have them; none where one is missing."""
+        found: list[EqualLine] = []
+        for sentence, line in statements[:_MAX_SENTENCES]:
             if not (sources := self._having(sentence, row)):
                 return []
-            found += sources
-        return list(dict.fromkeys(found)) if len(sentences) <= _MAX_SENTENCES else []
+            found.append(EqualLine(line, sources))
+        return found if len(statements) <= _MAX_SENTENCES else []
 
     def _having(self, sentence: str, row: int, *, or_begins: bool = False) -> list[int]:
         memory = self._memories.get(int(self._slice_id[row]))
@@ -285,10 +296,9 @@ def log_parts_of(candidates: Candidates, row: int) -> tuple[str, str] | None:
     return parts_of(candidates.text[row].strip())
 
 
-def _statements(text: str) -> list[str]:
-    """The sentences of a derived passage that is of no episode."""
-    lines = (_DAYS.sub("", line) for line in body_of(text).splitlines())
-    return [statement for line in lines if (statement := spoken(line))]
+def log_line(text: str) -> str:
+    """The line of the log in a passage that is one; the first of a day has the note's heading above it."""
+    return text.strip().splitlines()[-1]
 
 
 def _folded(text: str) -> str:

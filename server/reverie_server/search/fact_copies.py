@@ -13,6 +13,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates, files_with
+from reverie_server.search.copied_lines import written_by_server
 from reverie_server.search.derived_files import is_long_term
 from reverie_server.search.fact_source import FactSource
 from reverie_server.search.hot.answer import need_texts
@@ -39,7 +40,8 @@ async def fact_copies(facts: KnownFacts, candidates: Candidates) -> dict[int, li
 async def composed_copies(
     connection: Connection, request: SearchRequest, candidates: Candidates
 ) -> dict[int, list[int]]:
-    """For each row of the long-term memory that states facts alone, the rows of the messages that state all of them."""
+    """For each row of the long-term memory that states facts alone, and that the server wrote, the rows of the messages
+    that state all of them."""
     rows = files_with(candidates, is_long_term)
     if not rows:
         return {}
@@ -60,7 +62,8 @@ async def composed_copies(
         stated = [found.get((int(candidates.slice_id[row]), key), []) for key in sorted(keys)]
         if stated and all(stated):
             copies[row] = sorted(set[int]().union(*stated))
-    return copies
+    written = await written_by_server(connection, request, candidates, copies)
+    return {row: originals for row, originals in copies.items() if row in written}
 
 
 def _rows_by_path(candidates: Candidates, *tiers: Tier) -> Mapping[tuple[int, str], Sequence[int]]:

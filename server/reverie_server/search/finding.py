@@ -16,12 +16,13 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection
 from reverie_server.search.candidates import Booleans, Candidates, Integers
 from reverie_server.search.choice import Choice, Chosen
+from reverie_server.search.copied_lines import copies
 from reverie_server.search.copies import (
     ComparedRows,
     ComparedTexts,
     compared_rows,
-    copies,
     copies_by_original,
+    equal_lines,
     scored_by,
 )
 from reverie_server.search.empty_talk import empty_messages, without_empty
@@ -133,12 +134,13 @@ async def _picked(connection: Connection, scored: _Scored, texts: ComparedTexts)
     of_facts = await fact_copies(facts, candidates)
     of_facts |= await composed_copies(connection, request, candidates)
     await need_texts(connection, request, candidates, scored.compared.rows)
-    started = time.perf_counter()
     with span("copies"):
-        copied = copies(candidates, scored.compared, texts) | of_facts
+        started = time.perf_counter()
+        equal = equal_lines(candidates, scored.compared, texts)
+        seconds = time.perf_counter() - started
+        copied = await copies(connection, request, candidates, equal) | of_facts
         standing = scored_by(candidates.proposed_count, copied, scored.scores.score)
         scores = scored.scores.standing_for(standing)
-    seconds = time.perf_counter() - started
     with span("empty_talk"):
         language = analysed.rules.language
         empty = await empty_messages(connection, request, candidates, scores, scored.query, language, corpus.remembered)

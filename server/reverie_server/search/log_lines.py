@@ -9,7 +9,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.chunk import note_date
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.candidates import Candidates
-from reverie_server.search.copies import log_parts_of
+from reverie_server.search.copies import log_line, log_parts_of
 from reverie_server.search.request import SearchRequest
 
 SQL = Queries(__file__)
@@ -34,7 +34,7 @@ async def rows_of_messages(
     """
     if not rows or "message" not in request.tiers or request.path_prefix is not None:
         return set()
-    keys = [(int(candidates.document_id[row]), line_sha256(_last_line(candidates.text[row]))) for row in rows]
+    keys = [(int(candidates.document_id[row]), line_sha256(log_line(candidates.text[row]))) for row in rows]
     params = {
         "tenant_id": request.tenant_id,
         "document_ids": [document_id for document_id, _ in keys],
@@ -43,8 +43,3 @@ async def rows_of_messages(
     found = await (await connection.execute(SQL["logged_messages"], params)).fetchall()
     of_messages = {(row["document_id"], bytes(row["line_sha256"])) for row in found}
     return {row for row, key in zip(rows, keys, strict=True) if key in of_messages}
-
-
-def _last_line(text: str) -> str:
-    """The line of the log in a passage; the first of a day has the note's heading above it."""
-    return text.strip().splitlines()[-1]
