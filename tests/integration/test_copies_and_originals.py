@@ -172,3 +172,11 @@ async def test_what_a_person_wrote_is_no_copy_where_a_message_states_the_same_fa
     await said(talk, ("user", message), ("assistant", "All right."))
     await drain(runtime)
     assert "- I live in Hamburg." in texts(await find(both, "Where do I live?"))
+
+
+async def test_a_daily_log_hides_no_note_of_the_team_of_that_day(both: Both, runtime: Runtime) -> None:
+    talk = Talk(runtime)
+    await said(talk, ("user", "I had soup."), ("assistant", "Fine."))
+    note = "# 2026-11-20\n\nThe server room moved to floor 4.\n"
+    await talk.put("memory/2026-11-20.md", note, scope="team", owner_key=None)
+    assert "The server room moved to floor 4." in texts(await find(both, "Where is the server room?"))

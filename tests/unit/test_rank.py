@@ -82,7 +82,8 @@ def ranked(
     scores = score(candidates, scoring_query, query.get("weights", ALONE))
     exact = query.get("exact", ())
     is_exact = np.array([holds_exact(c["path"], c["text"], exact) for c in proposed], np.bool_)
-    best = select(candidates, scores, is_exact, min_score=min_score, limit=limit)
+    excluded = query.get("excluded", ())
+    best = select(candidates, scores, is_exact, min_score=min_score, limit=limit, excluded=excluded)
     return [
         SimpleNamespace(chunk_id=int(candidates.chunk_id[row]), tier=candidates.tier[row], **scores.of(row))
         for row in best
@@ -307,10 +308,18 @@ def test_a_personal_copy_replaces_the_shared_one_and_scores_never_add_up() -> No
     assert (only.chunk_id, only.score) == (2, pytest.approx(0.7 * 0.5 * 1.2))
 
 
-def test_the_personal_passage_at_the_same_path_and_lines_replaces_the_shared_one() -> None:
-    shared = candidate(1, path="MEMORY.md", start_line=3, end_line=4, similarity=0.9)
-    own = candidate(2, path="MEMORY.md", start_line=3, end_line=4, similarity=0.1, scope="personal", owner_key="user:1")
-    assert ids(ranked([shared, own], owner_key="user:1")) == [2]
+def test_a_personal_passage_replaces_no_other_text_at_the_same_path_and_lines() -> None:
+    """Somebody's daily log hid the note of the team of that day."""
+    shared = candidate(1, path="memory/2026-11-20.md", start_line=1, end_line=3, similarity=0.9)
+    place = {"path": "memory/2026-11-20.md", "start_line": 1, "end_line": 3}
+    own = candidate(2, **place, similarity=0.1, scope="personal", owner_key="user:1")
+    assert ids(ranked([shared, own], owner_key="user:1")) == [1, 2]
+
+
+def test_a_message_replaces_no_file_with_the_same_text() -> None:
+    shared = candidate(1, text="same text", similarity=0.9)
+    own = candidate(2, text="same text", tier="message", similarity=0.5, scope="personal", owner_key="user:1")
+    assert ids(ranked([shared, own], owner_key="user:1")) == [1, 2]
 
 
 def test_the_same_text_twice_in_one_scope_stays_twice() -> None:

@@ -278,14 +278,14 @@ def select(
     """The rows of the best `limit` candidates, best first; the order is total: score, then newer, then id.
 
     A candidate needs a `base_score`, which is before the boost, of `min_score`, or is an exact find, and a relevance of
-    `min_relevance` in any case; rows in `excluded` are left out. Of passages with the same text, or the same path and
-    lines, in several scopes the most personal one stays. Of messages with the same text, and of episodes, the best one
-    stays. What was said, and what the server wrote from it, takes at most half of the places, rounded up, while other
+    `min_relevance` in any case; rows in `excluded` are left out. Of those of one tier with the same text in several
+    scopes the most personal one stays. Of messages with the same text, and of episodes, the best one stays. What was
+    said, and what the server wrote from it, takes at most half of the places, rounded up, while other
     files match: they share a word with the query or are relevant to it.
     """
     order = np.lexsort((candidates.chunk_id[: candidates.proposed_count], -candidates.updated_at, -scores.score))
     passes = ((scores.base_score >= min_score) | is_exact) & (scores.relevance >= min_relevance)
-    passes[list(_shadowed_rows(candidates).union(excluded))] = False
+    passes[[*_shadowed_rows(candidates), *excluded]] = False
     ordered = order[passes[order]].tolist()
     matches = candidates.has_term[: candidates.proposed_count].any(axis=1) | (scores.relevance >= MIN_RELEVANCE)
     is_file = np.array(are_files(candidates), np.bool_)
@@ -299,21 +299,17 @@ def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
     return holds_exactly(f"{path}\n{text}", exact)
 
 
-def _shadowed_rows(candidates: Candidates) -> set[int]:
-    """The rows of the passages that a more personal one with the same text or place stands for."""
+def _shadowed_rows(candidates: Candidates) -> list[int]:
+    """The rows that a more personal one with the same text and tier stands for."""
     if not len(candidates.specificity) or candidates.specificity.min() == candidates.specificity.max():
-        return set()
+        return []
     specificity = candidates.specificity.tolist()
-    most_personal: dict[object, int] = {}
-    shadowed = set()
+    most_personal: dict[tuple[Tier, int], int] = {}
+    shadowed = []
     for row in np.argsort(candidates.specificity, kind="stable").tolist():
-        location = (candidates.path[row], candidates.start_line[row], candidates.end_line[row], candidates.tier[row])
-        keys = (location, candidates.text_key[row])
-        if any(most_personal.get(key, specificity[row]) != specificity[row] for key in keys):
-            shadowed.add(row)
-            continue
-        for key in keys:
-            most_personal[key] = specificity[row]
+        key = (candidates.tier[row], candidates.text_key[row])
+        if most_personal.setdefault(key, specificity[row]) != specificity[row]:
+            shadowed.append(row)
     return shadowed
 
 
