@@ -180,3 +180,11 @@ async def test_a_daily_log_hides_no_note_of_the_team_of_that_day(both: Both, run
     note = "# 2026-11-20\n\nThe server room moved to floor 4.\n"
     await talk.put("memory/2026-11-20.md", note, scope="team", owner_key=None)
     assert "The server room moved to floor 4." in texts(await find(both, "Where is the server room?"))
+
+
+async def test_a_diary_that_is_no_result_hides_no_file_of_the_team(both: Both, runtime: Runtime) -> None:
+    talk = Talk(runtime)
+    text = "The alarm code of the office is 4711.\n"
+    await talk.put("handbook.md", text, scope="team", owner_key=None)
+    await talk.put("DREAMS.md", text)
+    assert [result.path for result in await find(both, "What is the alarm code of the office?")] == ["handbook.md"]

@@ -322,6 +322,14 @@ def test_a_message_replaces_no_file_with_the_same_text() -> None:
     assert ids(ranked([shared, own], owner_key="user:1")) == [1, 2]
 
 
+def test_what_is_no_result_itself_replaces_nothing() -> None:
+    shared = candidate(1, text="same text", similarity=0.9)
+    own = candidate(2, text="same text", similarity=0.4, scope="personal", owner_key="user:1")
+    assert ids(ranked([shared, own], owner_key="user:1")) == [2]
+    assert ids(ranked([shared, own], owner_key="user:1", excluded={1})) == [1]
+    assert ids(ranked([shared, own], owner_key="user:1", min_score=0.5)) == [1]
+
+
 def test_the_same_text_twice_in_one_scope_stays_twice() -> None:
     twice = [candidate(1, text="again", similarity=0.5), candidate(2, text="again", similarity=0.5)]
     assert ids(ranked(twice)) == [1, 2]

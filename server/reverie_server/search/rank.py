@@ -285,7 +285,8 @@ def select(
     """
     order = np.lexsort((candidates.chunk_id[: candidates.proposed_count], -candidates.updated_at, -scores.score))
     passes = ((scores.base_score >= min_score) | is_exact) & (scores.relevance >= min_relevance)
-    passes[[*_shadowed_rows(candidates), *excluded]] = False
+    passes[list(excluded)] = False
+    passes[_shadowed_rows(candidates, passes)] = False
     ordered = order[passes[order]].tolist()
     matches = candidates.has_term[: candidates.proposed_count].any(axis=1) | (scores.relevance >= MIN_RELEVANCE)
     is_file = np.array(are_files(candidates), np.bool_)
@@ -299,14 +300,15 @@ def holds_exact(path: str, text: str, exact: tuple[str, ...]) -> bool:
     return holds_exactly(f"{path}\n{text}", exact)
 
 
-def _shadowed_rows(candidates: Candidates) -> list[int]:
-    """The rows that a more personal one with the same text and tier stands for."""
+def _shadowed_rows(candidates: Candidates, passes: Booleans) -> list[int]:
+    """The rows that pass and that a more personal one with the same text and tier, which passes too, stands for."""
     if not len(candidates.specificity) or candidates.specificity.min() == candidates.specificity.max():
         return []
     specificity = candidates.specificity.tolist()
+    order = np.argsort(candidates.specificity, kind="stable")
     most_personal: dict[tuple[Tier, int], int] = {}
     shadowed = []
-    for row in np.argsort(candidates.specificity, kind="stable").tolist():
+    for row in order[passes[order]].tolist():
         key = (candidates.tier[row], candidates.text_key[row])
         if most_personal.setdefault(key, specificity[row]) != specificity[row]:
             shadowed.append(row)
