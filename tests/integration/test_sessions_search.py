@@ -63,6 +63,16 @@ async def test_a_line_of_the_log_is_no_result_where_its_message_is_indexed(runti
     assert [r.path for r in asked_for] == ["memory/2026-04-03.md"]
 
 
+async def test_a_line_of_the_log_is_a_result_where_a_filter_leaves_out_its_messages(runtime: Runtime) -> None:
+    parked = user("I parked the van at lot #parking seven.", at=AT)
+    await append(runtime, parked, assistant("Stored under #car then.", at=AT + timedelta(seconds=5)))
+    both = await search(runtime, "van parked", tags=("parking", "car"))
+    assert [r.path for r in both] == ["memory/2026-04-03.md"]
+    assert {r.tier for r in await search(runtime, "van parked", tags=("parking",))} == {"message"}
+    later = await search(runtime, "van parked", since=AT + timedelta(hours=2), until=AT + timedelta(hours=9))
+    assert [r.path for r in later] == ["memory/2026-04-03.md"]
+
+
 async def test_an_entry_of_the_memory_that_a_message_says_competes_as_the_message(runtime: Runtime) -> None:
     said = "My sister Ada cannot eat gluten, and the bakery at the corner knows that by now, as they all do."
     await append(runtime, user(f"Hello there. {said} So what do I cook on Sunday evening?", at=AT))

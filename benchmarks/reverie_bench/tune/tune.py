@@ -180,7 +180,7 @@ async def _propose(
     rules = SearchRules(hnsw_ef_search=stage.options.settings.hnsw_ef_search)
     vector = QueryVector(point, stage.material.model_id, stage.bench.ready.embedder.identity)
     async with stage.bench.database.tenant(TENANT, snapshot=True) as connection:
-        corpus = await open_corpus(connection, request, QueryTerms((), ()), now=datetime.now(UTC))
+        corpus = await open_corpus(connection, request, rules, QueryTerms((), ()), now=datetime.now(UTC))
         return await _timed(connection, request, rules, corpus, vector)
 
 

@@ -58,10 +58,10 @@ class Choice:
     async def best(self, scores: Scores, is_exact: Booleans, copied: Collection[int]) -> Chosen:
         """The best candidates without the `copied` rows.
 
-        A line of the daily log whose message is no candidate is no result either, if the message is in the index, nor
-        is the diary of the nights, which repeats what others say, unless its folder is asked for. A
-        passage that a superseded sentence matched comes after the passage of the fact that replaced it, which enters
-        the list in its place.
+        A line of the daily log whose message is no candidate is no result either, if the message is in the index and
+        passes the filters, nor is the diary of the nights, which repeats what others say, unless its folder is asked
+        for. A passage that a superseded sentence matched comes after the passage of the fact that replaced it, which
+        enters the list in its place.
         """
         excluded = set(copied)
         if self.request.path_prefix is None:
@@ -108,7 +108,7 @@ class Choice:
                     excluded=excluded,
                 )
             log_lines = await self._log_rows(rows)
-            logged = await rows_of_messages(self.connection, self.request, self.candidates, log_lines)
+            logged = await rows_of_messages(self.connection, self.request, self.corpus, self.candidates, log_lines)
             if not logged:
                 return rows
             excluded |= logged

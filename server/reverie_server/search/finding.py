@@ -108,7 +108,7 @@ async def _scored(connection: Connection, analysed: AnalysedRequest, scope: Open
     """Fetch the candidates of a request, and score them."""
     request, vector = analysed.request, analysed.vector
     with span("scope"):
-        corpus = await corpus_of(connection, scope, request, analysed.terms, now=analysed.at)
+        corpus = await corpus_of(connection, scope, request, analysed.rules, analysed.terms, now=analysed.at)
     with span("candidates"):
         if corpus.held is not None:
             candidates = await candidates_held(request, analysed.rules, corpus, vector, analysed.at, texts)

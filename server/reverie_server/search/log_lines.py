@@ -11,6 +11,7 @@ from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.copies import log_line, log_parts_of
 from reverie_server.search.request import SearchRequest
+from reverie_server.search.store import Corpus
 
 SQL = Queries(__file__)
 
@@ -26,9 +27,9 @@ def log_rows(candidates: Candidates, rows: Sequence[int]) -> list[int]:
 
 
 async def rows_of_messages(
-    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Sequence[int]
+    connection: Connection, request: SearchRequest, corpus: Corpus, candidates: Candidates, rows: Sequence[int]
 ) -> set[int]:
-    """Those of `rows`, lines of the daily log, of which a message is in the index.
+    """Those of `rows`, lines of the daily log, of which a message is in the index and passes the request's filters.
 
     None for a request that looks for no messages: to it the line is all that there is of them.
     """
@@ -39,6 +40,7 @@ async def rows_of_messages(
         "tenant_id": request.tenant_id,
         "document_ids": [document_id for document_id, _ in keys],
         "hashes": [sha256 for _, sha256 in keys],
+        "within": corpus.within,
     }
     found = await (await connection.execute(SQL["logged_messages"], params)).fetchall()
     of_messages = {(row["document_id"], bytes(row["line_sha256"])) for row in found}

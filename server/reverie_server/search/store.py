@@ -57,7 +57,8 @@ class Corpus:
 
     `frequencies` has each known term of the query, in the query's order, with the number of passages that have it.
     `active_model_id` is the model whose vectors the index has. `expired` are the ids of the expired documents. `held`
-    is what this process holds of each slice, None where PostgreSQL is to be asked; then `expired` is empty.
+    is what this process holds of each slice, None where PostgreSQL is to be asked; then `expired` is empty. `within`
+    are the ids of the passages that pass the filters of the request, None for one without such a filter.
     """
 
     slices: Sequence[Slice]
@@ -65,6 +66,7 @@ class Corpus:
     active_model_id: int | None
     expired: Sequence[int] = ()
     held: Sequence[HeldSlice] | None = None
+    within: Sequence[int] | None = None
 
     @property
     def chunk_count(self) -> int:
@@ -147,9 +149,15 @@ def _with_past(request: SearchRequest) -> bool:
 
 
 async def corpus_of(
-    connection: Connection, scope: OpenSlices, request: SearchRequest, terms: QueryTerms, *, now: datetime
+    connection: Connection,
+    scope: OpenSlices,
+    request: SearchRequest,
+    rules: SearchRules,
+    terms: QueryTerms,
+    *,
+    now: datetime,
 ) -> Corpus:
-    """The statistics of a query in a scope.
+    """The statistics of a query in a scope, and what passes the filters of its request.
 
     Documents that have expired at `now` are listed in the corpus and not counted in its frequencies.
     """
@@ -157,9 +165,10 @@ async def corpus_of(
         keys = {term: term_key(term) for term in terms.terms}
         df_of = frequencies(scope.held, keys, expired_at=now.timestamp())
         return Corpus(scope.slices, df_of, scope.active_model_id, held=scope.held)
+    slice_ids = [s.slice_id for s in scope.slices]
     params = {
         "tenant_id": request.tenant_id,
-        "slice_ids": [s.slice_id for s in scope.slices],
+        "slice_ids": slice_ids,
         "terms": list(terms.terms),
         "now": now,
     }
@@ -169,12 +178,15 @@ async def corpus_of(
         df_of = {row["term"]: row["df"] for row in await frequency_cursor.fetchall()}
         expired = [row["document_id"] for row in await expired_cursor.fetchall()]
     known = {term: df_of[term] for term in terms.terms if term in df_of}
-    return Corpus(scope.slices, known, scope.active_model_id, expired)
+    within = await passages_within(connection, request, slice_ids, rules.time_zone)
+    return Corpus(scope.slices, known, scope.active_model_id, expired, within=within)
 
 
-async def open_corpus(connection: Connection, request: SearchRequest, terms: QueryTerms, *, now: datetime) -> Corpus:
+async def open_corpus(
+    connection: Connection, request: SearchRequest, rules: SearchRules, terms: QueryTerms, *, now: datetime
+) -> Corpus:
     """The corpus of one request, from PostgreSQL: see `open_scope` and `corpus_of`."""
-    return await corpus_of(connection, await open_scope(connection, request), request, terms, now=now)
+    return await corpus_of(connection, await open_scope(connection, request), request, rules, terms, now=now)
 
 
 async def propose(
@@ -184,9 +196,8 @@ async def propose(
 
     The columns of `Candidates.has_term` are the terms of `corpus.frequencies`, in its order.
     """
-    within = await passages_within(connection, request, [s.slice_id for s in corpus.slices], rules.time_zone)
-    params = {**_parameters(request, rules, corpus, vector), "within": within}
-    if within is not None:
+    params = _parameters(request, rules, corpus, vector)
+    if corpus.within is not None:
         # The path is among the filters.
         params["path_prefix"] = None
     nearest_of_large: list[int] = []
@@ -270,6 +281,7 @@ def _parameters(
         "tiers": list(request.tiers),
         "expired": list(corpus.expired),
         "path_prefix": request.path_prefix,
+        "within": corpus.within,
         "as_of": request.as_of,
         "as_of_day": None if request.as_of is None else day_of(request.as_of, rules.time_zone),
         "mean_length": corpus.mean_length,
