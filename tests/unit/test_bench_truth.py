@@ -43,6 +43,8 @@ def test_what_holds_and_stands_marked_is_counted_once_and_what_held_is_not() -> 
         "- What a rainy day. (until 2025-03-26)"
     )
     assert _JUDGE.falsely_marked(text) == ["My sister Martha cannot eat peanuts."]
+    then = "- I like tea. (until 2026-03-09) [then: My sister Martha cannot eat peanuts.]"
+    assert _JUDGE.falsely_marked(then) == []
 
 
 def test_the_mark_of_a_sentence_with_an_ordinal_is_seen() -> None:

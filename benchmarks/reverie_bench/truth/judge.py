@@ -17,6 +17,8 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _NARROW = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 _UNTIL = re.compile(r"\(until \d{4}-\d{2}-\d{2}\??\)|~~|\[superseded|\bsuperseded\b", re.IGNORECASE)
+# What a mark shows of the new state holds.
+_THEN = re.compile(r"\[then: [^\]]*\]")
 _QUESTION = re.compile(r"[?？]\s*$")
 # What is said so holds at the end.
 _HOLDING = ("worth", "true", "kin", "remember")
@@ -126,7 +128,7 @@ class Judge:
         """The sentences of the script that stand in a text as no longer holding, and that hold by it."""
         found: list[str] = []
         for line in text.splitlines():
-            for sentence, rest in _with_rest(line):
+            for sentence, rest in _with_rest(_THEN.sub("", line)):
                 if not (_UNTIL.search(sentence) or _UNTIL.match(rest.lstrip(" .;,"))):
                     continue
                 source = self.source(_BEFORE.sub("", _UNTIL.sub("", sentence)))
