@@ -47,7 +47,7 @@ async def refused(wren: Any, problem: Any, **body: Any) -> dict[str, Any]:
         {"query": "x", "max_results": 101},
         {"query": "x", "max_results": 1.5},
         {"query": "x", "min_score": -0.1},
-        {"query": "x", "min_score": 1.3},
+        {"query": "x", "min_score": 1.21},
         {"query": "x", "min_score": "high"},
         {"query": "x", "tiers": []},
         {"query": "x", "tiers": ["documents"]},
@@ -66,7 +66,7 @@ async def test_the_widest_request_is_taken(wren: Any) -> None:
     await wren.put("a.md", "x")
     for body in (
         {"query": "x" * 8000},
-        {"query": "é" * 8000, "max_results": 100, "min_score": 1.0},
+        {"query": "é" * 8000, "max_results": 100, "min_score": 1.2},
         {"query": "x", "max_results": 1, "min_score": 0, "tiers": ["message"], "mode": "vector", "path_prefix": ""},
         {"query": "?!", "owner_key": None, "end_user_id": "ada", "explain": True},
     ):

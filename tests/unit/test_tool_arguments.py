@@ -31,7 +31,7 @@ def refused(model: type[arguments.Arguments], given: object) -> str:
 @pytest.mark.parametrize(
     ("model", "snake"),
     [
-        (arguments.MemorySearch, {"query": "x", "max_results": 3, "min_score": 0.5, "path_prefix": "m/"}),
+        (arguments.MemorySearch, {"query": "x", "max_results": 3, "min_score": 1.2, "path_prefix": "m/"}),
         (arguments.MemoryGet, {"path": "a.md", "from_line": 2, "lines": 3}),
         (arguments.UpdateMemory, {"old_text": "a", "new_text": ""}),
         (arguments.ListFiles, {"filename_prefix": "memory/"}),
@@ -80,7 +80,7 @@ def test_the_names_that_are_wrong_and_those_there_are_are_named() -> None:
         (arguments.MemorySearch, {"query": "x", "max_results": 0}),
         (arguments.MemorySearch, {"query": "x", "max_results": 101}),
         (arguments.MemorySearch, {"query": "x", "max_results": 5.0}),
-        (arguments.MemorySearch, {"query": "x", "min_score": 1.1}),
+        (arguments.MemorySearch, {"query": "x", "min_score": 1.21}),
         (arguments.MemorySearch, {"query": "x", "min_score": float("nan")}),
         (arguments.MemoryGet, {"path": "a.md", "from_line": 0}),
         (arguments.MemoryGet, {"path": "a.md", "lines": 2**31}),

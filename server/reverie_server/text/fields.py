@@ -9,6 +9,8 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 MAX_INT = 2**31 - 1
 LineNumber = Annotated[int, Field(ge=1, le=MAX_INT)]
+# The scores of passages end at 1.2: a sum of at most 1, times the greatest factor for the owner's own memory.
+MinScore = Annotated[float, Field(ge=0, le=1.2)]
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _DAY_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 

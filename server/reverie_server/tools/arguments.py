@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.graph.answers import parse_instant
 from reverie_server.graph.search import MAX_DEPTH
-from reverie_server.text.fields import LineNumber, Text
+from reverie_server.text.fields import LineNumber, MinScore, Text
 from reverie_server.text.graph_terms import EntityType
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,7 +40,7 @@ class MemorySearch(Arguments):
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_score: MinScore = 0.0
     path_prefix: Text | None = None
 
 

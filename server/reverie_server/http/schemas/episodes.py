@@ -14,7 +14,7 @@ from reverie_server.http.schemas.memory import Timing
 from reverie_server.http.schemas.search_answer import timing
 from reverie_server.jobs.model import episode_name
 from reverie_server.search.request import SearchOutcome
-from reverie_server.text.fields import Instant, Text
+from reverie_server.text.fields import Instant, MinScore, Text
 
 _EPISODE = {
     "id": "ep-12",
@@ -96,7 +96,7 @@ class EpisodeSearch(Owner):
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_score: MinScore = 0.0
     mode: Literal["hybrid", "text", "vector"] = "hybrid"
     as_of: Instant | None = Field(None, description="Episodes that had ended by then; RFC 3339")
 

@@ -11,7 +11,7 @@ from reverie_indexer.database.database import ALL_OWNERS
 from reverie_indexer.model import Scope, Tier
 from reverie_server.forgettable import Selection
 from reverie_server.http.schemas.common import Owner, request_config, response_config
-from reverie_server.text.fields import Instant, Text
+from reverie_server.text.fields import Instant, MinScore, Text
 from reverie_server.text.front_matter import MAX_TAG_CHARS, normal_tag
 
 MAX_TAGS = 20
@@ -99,7 +99,7 @@ class SearchRequest(Owner):
 
     query: Text
     max_results: Annotated[int, Field(ge=1, le=100)] = 6
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_score: MinScore = 0.0
     min_relevance: Annotated[float, Field(ge=0, le=1)] = Field(
         0.0, description="On an absolute scale: from 0.3 on a passage begins to help"
     )
