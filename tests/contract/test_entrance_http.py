@@ -60,6 +60,7 @@ async def sent(base_url: str, head: str, body: bytes = b"") -> AsyncIterator[asy
     [
         ("POST", f"/api/v1{SEARCH}"),
         ("POST", "/mcp"),
+        ("POST", "/mcp/wren"),
         ("POST", "/v1/chat/completions"),
         ("POST", "/api/v1/agents/wren/workspace/memory/import"),
         ("PUT", "/api/v1/agents/wren/files/a.md"),

@@ -34,11 +34,13 @@ def root(client: httpx.AsyncClient) -> str:
 
 
 @asynccontextmanager
-async def connected(root: str, headers: Mapping[str, str | bytes], mode: str = "legacy") -> AsyncIterator[Client]:
+async def connected(
+    root: str, headers: Mapping[str, str | bytes], mode: str = "legacy", path: str = "/mcp"
+) -> AsyncIterator[Client]:
     """A client of the official package: `legacy` shakes hands, `auto` speaks the newest protocol there is."""
     async with (
         httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(f"{root}/mcp", http_client=http), mode=mode) as session,
+        Client(streamable_http_client(f"{root}{path}", http_client=http), mode=mode) as session,
     ):
         yield session
 
@@ -68,10 +70,10 @@ def text_of(answer: CallToolResult) -> str:
     return content.text
 
 
-async def post(root: str, content: Any, **headers: str) -> httpx.Response:
+async def post(root: str, content: Any, path: str = "/mcp", **headers: str) -> httpx.Response:
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     async with httpx.AsyncClient(timeout=10) as http:
-        return await http.post(f"{root}/mcp", content=body, headers={"Content-Type": "application/json", **headers})
+        return await http.post(f"{root}{path}", content=body, headers={"Content-Type": "application/json", **headers})
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -168,6 +170,39 @@ async def test_keys_and_their_bounds(root: str, runtime: Runtime) -> None:
     with pytest.RaisesGroup(told, flatten_subgroups=True):
         async with connected(root, member):
             pass
+
+
+async def test_the_agent_may_stand_in_the_path(root: str, client: httpx.AsyncClient, runtime: Runtime) -> None:
+    owner = {"X-Reverie-Owner": "user:ada"}
+    async with connected(root, owner, path="/mcp/wren") as session:
+        assert (await run(session, "save_memory", content="Keeps a quagga."))["scope"] == "personal"
+    stored = await client.get("/agents/wren/files/MEMORY.md", params={"owner_key": "user:ada"})
+    assert "Keeps a quagga." in stored.json()["content"]
+    for headers in ({}, ADA):
+        answer = await post(root, PING, "/mcp/wren", **headers)
+        assert (answer.status_code, answer.json()["result"]) == (200, {})
+    for path, headers, said in (
+        ("/mcp/wren", {"X-Reverie-Agent": "finch"}, "X-Reverie-Agent"),
+        ("/mcp/a%20b", {}, "agent"),
+        ("/mcp/wr%C3%A9n", {}, "agent"),
+        ("/mcp/wren%FF", {}, "UTF-8"),
+        (f"/mcp/{'a' * 129}", {}, "agent"),
+    ):
+        answer = await post(root, PING, path, **headers)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["data"]["code"], said in error["message"]) == (400, "validation_error", True)
+    assert (await post(root, PING, "/mcp/wren/files")).status_code == 404
+    metrics = (await client.get(f"{root}/metrics")).text
+    assert 'route="/mcp/{a}",status="400"} 5.0' in metrics
+    assert "finch" not in metrics
+
+    _, key = await runtime.keys.create("default", "member", agent_ids=["wren"], owner_key="user:ada")
+    bound = {"Authorization": f"Bearer {key}"}
+    async with connected(root, bound, path="/mcp/wren") as session:
+        assert "Keeps a quagga." in (await run(session, "memory_get", path="MEMORY.md"))["content"]
+    answer = await post(root, PING, "/mcp/finch", **bound)
+    assert (answer.status_code, answer.json()["error"]["data"]["code"]) == (403, "forbidden")
+    assert (await post(root, PING, "/mcp/finch")).status_code == 401
 
 
 async def test_without_a_valid_key_nothing_else_is_looked_at(

@@ -33,6 +33,16 @@ def test_a_key_for_one_agent_or_owner_says_what_the_headers_do_not() -> None:
     assert connection_of(OF_ADA, headers(WREN)).owner_key == "user:ada"
 
 
+def test_the_agent_of_the_path_is_the_same_as_one_of_the_header() -> None:
+    for caller in (OPERATOR, KEYED, OF_WREN, OF_TWO):
+        for pairs in ([], [WREN]):
+            assert connection_of(caller, headers(*pairs), path_agent="wren").agent_id == "wren"
+    with pytest.raises(ValidationFailed, match="different agents"):
+        connection_of(OPERATOR, headers(WREN), path_agent="finch")
+    with pytest.raises(Forbidden):
+        connection_of(OF_WREN, [], path_agent="finch")
+
+
 @pytest.mark.parametrize(
     ("caller", "pairs", "error"),
     [

@@ -1,4 +1,4 @@
-"""The agent and the owner of a request to `/mcp`, from its headers."""
+"""The agent and the owner of a request to `/mcp` or the proxy: from its headers, the path or the key."""
 
 from __future__ import annotations
 
@@ -15,16 +15,25 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def connection_of(
-    caller: Caller, headers: Headers, *, default_agent: str | None = None, default_end_user: str | None = None
+    caller: Caller,
+    headers: Headers,
+    *,
+    path_agent: str | None = None,
+    default_agent: str | None = None,
+    default_end_user: str | None = None,
 ) -> Connection:
     """The agent and the owner in the headers, or those that the key is bound to.
 
-    `default_agent` is for keys bound to no agent, `default_end_user` for requests whose headers name no owner.
-    Raises ValidationFailed for a header that is malformed, repeated or missing, Forbidden for an agent or owner that
-    the key is not for.
+    `path_agent` is the agent that the path names, if it does. `default_agent` is for keys bound to no agent,
+    `default_end_user` for requests whose headers name no owner. Raises ValidationFailed for a header that is malformed,
+    repeated or missing, or names another agent than the path, Forbidden for an agent or owner that the key is not for.
     """
     headers = list(headers)
     agent_id = header(headers, AGENT)
+    if path_agent is not None:
+        if agent_id not in (None, path_agent):
+            raise ValidationFailed(f"the path and the header {AGENT} name different agents")
+        agent_id = path_agent
     if agent_id is None and caller.agent_ids is None:
         agent_id = default_agent
     if agent_id is None:

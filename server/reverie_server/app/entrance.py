@@ -12,7 +12,7 @@ from reverie_server.http.entrance import BodyRule, Entrance
 from reverie_server.http.load_metrics import LoadMetrics
 from reverie_server.http.routes.proxy import MAX_CHAT_BYTES, MAX_CHAT_VALUES, takes_chat
 from reverie_server.http.routes.snapshots import takes_archive
-from reverie_server.mcp.endpoint import PATH as MCP_PATH
+from reverie_server.mcp.endpoint import takes_mcp
 from reverie_server.pages.entrance import Pages
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ _RULES = (
     BodyRule(_PAGES.applies, MAX_BODY_BYTES, None),
     BodyRule(takes_archive, None),
     BodyRule(takes_chat, MAX_CHAT_BYTES, MAX_CHAT_VALUES),
-    # What is wrong with a message is told in the protocol's own form.
-    BodyRule(lambda scope: scope["path"] == MCP_PATH, MAX_BODY_BYTES, None),
+    BodyRule(takes_mcp, MAX_BODY_BYTES, None),
 )
 
 

@@ -57,7 +57,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.router.routes.extend(pages().routes)
     metrics = _wire_metrics(app, runtime, is_local=is_local)
     app.include_router(reference.reference_router(app, REFERENCE, is_public=has_public_docs))
-    app.router.routes.append(mcp.route)
+    app.router.routes.extend(mcp.routes)
     problems.install(app)
     app.add_middleware(ReadAgain)
     if runtime.database.reads is not None:

@@ -1,4 +1,4 @@
-"""`/mcp`: the tools over streamable HTTP, stateless, with JSON answers."""
+"""`/mcp` and `/mcp/{agent}`: the tools over streamable HTTP, stateless, with JSON answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reverie_server.access.connection_headers import connection_of
 from reverie_server.access.keys import Caller
 from reverie_server.access.origin import MisdirectedRequest, check_origin
 from reverie_server.http.bodies import MAX_BODY_BYTES
-from reverie_server.http.context import refuse_foreign_key
+from reverie_server.http.context import agent, refuse_foreign_key
 from reverie_server.http.entrance import CALLER
 from reverie_server.http.json_shape import check_shape
 from reverie_server.mcp.message import MalformedMessage, NotJson, check_message
@@ -40,15 +40,22 @@ _STATUS: Mapping[type[ReverieError], int] = {
 _JSON_RPC = {NotJson.code: types.PARSE_ERROR}
 
 
+def takes_mcp(scope: Scope) -> bool:
+    """Whether a request is for the endpoint, which tells what is wrong with a message in the protocol's own form."""
+    path: str = scope["path"]
+    return path == PATH or path.startswith(f"{PATH}/")
+
+
 class McpEndpoint:
-    """The ASGI application at `/mcp`. It serves while `running` is entered."""
+    """The ASGI application at `/mcp`, and below it, where the path names the agent. It serves while `running` is
+    entered."""
 
     def __init__(self, runtime: Runtime, registry: Registry) -> None:
         async def open_connection(context: Context) -> tuple[Runtime, Connection]:
             request = cast("Request", context.request)  # what carried the message, as the transport hands it on
             return runtime, request.scope[_CONNECTION]
 
-        self.route = Route(PATH, self, include_in_schema=False)
+        self.routes = [Route(path, self, include_in_schema=False) for path in (PATH, f"{PATH}/{{a}}")]
         self._runtime = runtime
         self._manager = StreamableHTTPSessionManager(
             build_server(registry, open_connection),
@@ -74,7 +81,8 @@ class McpEndpoint:
         request = Request(scope, receive)
         caller: Caller = scope[CALLER]
         refuse_foreign_key(caller)
-        called_by(caller)
+        in_path = request.path_params.get("a")
+        called_by(caller, in_path)
         if request.method != "POST":
             # There is no stream to open and no session to end: a client that is told so goes on without.
             response = _refused(405, "method_not_allowed", "this server takes POST only")
@@ -82,10 +90,11 @@ class McpEndpoint:
             await response(scope, receive, send)
             return
         # For the metrics, which count by route; FastAPI tells them of its own routes only.
-        scope["route"] = self.route
+        scope["route"] = self.routes[in_path is not None]
         try:
             check_origin(caller, scope["headers"])
-            scope[_CONNECTION] = connection_of(caller, scope["headers"])
+            path_agent = None if in_path is None else await agent(request, in_path)
+            scope[_CONNECTION] = connection_of(caller, scope["headers"], path_agent=path_agent)
             body = await request.body()
             check_shape(body)
             check_message(body)
