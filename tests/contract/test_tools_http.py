@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from reverie_indexer.change import overwrite
@@ -314,7 +315,6 @@ async def test_what_is_wrong_with_the_request_itself_is_a_problem(
 ) -> None:
     url = "/agents/wren/tools/memory_search"
     for body in (
-        {},
         {"arguments": {"query": "x"}, "owner": "user:42"},
         {"arguments": {"query": "x"}, "owner_key": "nobody"},
         {"arguments": {"query": "x"}, "owner_key": "user:1", "end_user_id": "1"},
@@ -331,10 +331,41 @@ async def test_what_is_wrong_with_the_request_itself_is_a_problem(
     assert malformed.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("arguments", [5, "{}", [], True])
-async def test_arguments_that_are_no_object_are_told_to_the_model(ada: Tools, arguments: Any) -> None:
-    response = await ada.http.post("/agents/wren/tools/memory_search", json={"arguments": arguments})
+@pytest.mark.parametrize("body", [{}, *({"arguments": wrong} for wrong in (5, "{}", [], True, None))])
+async def test_arguments_that_are_no_object_or_not_there_are_told_to_the_model(
+    ada: Tools, body: dict[str, Any]
+) -> None:
+    response = await ada.http.post("/agents/wren/tools/memory_search", json=body)
     assert (response.status_code, response.json()["error"]["code"]) == (200, "validation_error")
+
+
+async def test_a_tool_without_arguments_needs_none(ada: Tools) -> None:
+    await ada("save_memory", content="Keeps a quagga.")
+    response = await ada.http.post("/agents/wren/tools/list_workspace_memory_files", json={"owner_key": OWNER})
+    assert (response.status_code, response.json()["ok"]) == (200, True)
+
+
+async def test_a_database_that_takes_no_writes_is_told_to_the_model_as_over_mcp(ada: Tools, conninfo: str) -> None:
+    await ada("save_memory", content="Keeps a quagga.")
+    with psycopg.connect(conninfo, autocommit=True) as operator:
+        name = psycopg.sql.Identifier(operator.info.dbname)
+        operator.execute(psycopg.sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+        operator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    arguments = {"content": "Keeps an okapi."}
+    code, message = await ada.refused("save_memory", **arguments)
+    assert (code, "try again later" in message) == ("database_unavailable", True)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    answer = await ada.http.post(
+        f"{str(ada.http.base_url).split('/api/')[0]}/mcp/wren",
+        json={**call, "params": {"name": "save_memory", "arguments": arguments}},
+        headers={"X-Reverie-Owner": OWNER, "Accept": "application/json"},
+    )
+    told = answer.json()["result"]["structuredContent"]
+    assert told == {"ok": False, "error": {"code": code, "message": message}}
+    assert "quagga" in (await ada("memory_get", path="MEMORY.md"))["content"]
 
 
 async def test_keys_and_their_bounds(client: httpx.AsyncClient, runtime: Runtime, problem: Callable[..., Any]) -> None:

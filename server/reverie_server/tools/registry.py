@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 from reverie_indexer.errors import (
     DatabaseUnavailable,
+    DataDamaged,
     Forbidden,
     MemoryDisabled,
     NotFound,
@@ -17,7 +20,7 @@ from reverie_indexer.errors import (
     ReverieError,
 )
 from reverie_indexer.retry import read_again
-from reverie_server.access.audit import outcome_is
+from reverie_server.access.audit import Outcome, outcome_is
 from reverie_server.access.connection import Connection
 from reverie_server.text.fences import for_prompt
 from reverie_server.tools.arguments import Arguments, read_arguments, schema_of
@@ -26,6 +29,7 @@ from reverie_server.tools.descriptions import Description, common_remedies, desc
 if TYPE_CHECKING:
     from reverie_server.runtime import Runtime
 
+log = structlog.get_logger()
 JsonObject = dict[str, Any]
 ToolArguments = TypeVar("ToolArguments", bound=Arguments)
 Handler = Callable[["Runtime", Connection, ToolArguments], Awaitable[JsonObject]]
@@ -98,9 +102,9 @@ class Registry:
         return self._tools.get(name)
 
     async def run(self, system: Runtime, connection: Connection, name: str, arguments: object) -> Answer:
-        """Run a tool. An error that the model can correct is an answer.
+        """Run a tool. An error that the model can correct, or go on without, is an answer.
 
-        DatabaseUnavailable and OwnerRequired, which it cannot correct, are raised. The texts of the answer hold no
+        OwnerRequired, which only the program around the model can correct, is raised. The texts of the answer hold no
         fences of prompts and no control characters, whatever memory holds.
         """
         try:
@@ -112,10 +116,13 @@ class Registry:
             if found.hints.read_only:
                 return Answer(_for_prompt(await read_again(lambda: found.run(system, connection, read))))
             return Answer(_for_prompt(await found.run(system, connection, read)))
-        except (DatabaseUnavailable, OwnerRequired):
+        except OwnerRequired:
             raise
         except ReverieError as error:
-            outcome_is("denied" if isinstance(error, Forbidden | MemoryDisabled | ReadOnlyMember) else "refused")
+            outcome = _outcome(error)
+            outcome_is(outcome)
+            if outcome == "failed":
+                log.warning("tool_failed", tool=name[:64], code=error.code, detail=error.detail)
             return self.refusal(name, error.code, error.detail)
 
     def refusal(self, name: str, code: str, detail: str) -> Answer:
@@ -125,6 +132,12 @@ class Registry:
         remedy = remedies.get(code) or common_remedies().get(code, "")
         fact = detail if detail.endswith((".", "!", "?")) else f"{detail}."
         return Answer(None, code, for_prompt(f"{fact} {remedy}".strip()))
+
+
+def _outcome(error: ReverieError) -> Outcome:
+    if isinstance(error, DatabaseUnavailable | DataDamaged):
+        return "failed"
+    return "denied" if isinstance(error, Forbidden | MemoryDisabled | ReadOnlyMember) else "refused"
 
 
 def _for_prompt(value: Any) -> Any:

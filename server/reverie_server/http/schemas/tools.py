@@ -42,7 +42,7 @@ class ToolCall(Owner):
 
     model_config = request_config(arguments={"query": "When is the review with Ada?"}, owner_key="user:42")
 
-    arguments: Any = Field(description="The tool's arguments by name, a JSON object")
+    arguments: Any = Field(None, description="The tool's arguments by name, a JSON object; left out: none")
 
 
 class ToolError(BaseModel):
