@@ -1,7 +1,7 @@
 """A language model's endpoint over real HTTP that answers after a script, and misbehaves where the script says so.
 
 `async with scripted_model() as model:` serves `POST {model.base_url}/chat/completions`, streaming or not, as the
-request asks. `model.plan(a, b, …)` says what the next requests get, in order; afterwards `model.script`, a function
+request asks, and `GET {model.base_url}/models`. `model.plan(a, b, …)` says what the next requests get, in order; afterwards `model.script`, a function
 of the request, answers. `model.requests` is what was asked, in order of arrival.
 """
 
@@ -18,6 +18,9 @@ from typing import Any
 import uvicorn
 
 from reverie_server.cli.main import tcp_socket
+
+
+MODELS = b'{"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]}'
 
 
 @dataclass(frozen=True)
@@ -124,10 +127,11 @@ def closes_in_stream(content: str, after: int) -> Reply:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that arrived; names of headers in lower case."""
+    """A request that arrived, with its path and query; names of headers in lower case."""
 
     body: Mapping[str, Any]
     headers: Mapping[str, str]
+    url: str
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -164,13 +168,15 @@ class ScriptedModel:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """The ASGI application."""
-        asked = Asked(*await _read(scope, receive))
+        query = scope["query_string"].decode()
+        asked = Asked(*await _read(scope, receive), url=f"{scope['path']}?{query}" if query else scope["path"])
         self.requests.append(asked)
         self.arrived.set()
-        if not scope["path"].endswith("/chat/completions"):
+        if not scope["path"].endswith(("/chat/completions", "/models")):
             await _send(send, 404, {"Content-Type": "text/plain"}, b"no such path")
             return
-        reply = self._planned.pop(0) if self._planned else self.script(asked)
+        unplanned = Reply(body=MODELS) if scope["path"].endswith("/models") else None
+        reply = self._planned.pop(0) if self._planned else unplanned or self.script(asked)
         if await self._deserted(reply, receive):
             self.left.set()
         elif reply.status == 200 and reply.body is None and asked.body.get("stream"):

@@ -140,8 +140,14 @@ def chat(d: Draw) -> Call:
     return call
 
 
+def models(d: Draw) -> Call:
+    """The provider's models, which are nobody's memory."""
+    return Call("GET /v1/models", d.key(wrong=0.3), "GET", "/v1/models")
+
+
 OPERATIONS_OF_PROMPTS: dict[str, tuple[int, Operation]] = {
     f"POST {AGENT}/context": (8, context),
     f"POST {MEMORY}/inject": (6, inject),
     f"POST {CHAT}": (5, chat),
+    "GET /v1/models": (2, models),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from tests.canary.calls import Answer, Call, demand
 from tests.canary.draw import BAD_PATHS, CATEGORIES, Draw
@@ -169,11 +170,13 @@ def over_http(d: Draw) -> Call:
 
 
 def over_mcp(d: Draw) -> Call:
-    """Agent and owner are in headers; the agent may be left out where the key is bound to it alone."""
+    """Agent and owner are in headers; the agent may be in the path, or left out where the key is bound to it alone."""
     acting, fields = d.acting()
-    call = Call("POST /mcp", acting.key, "POST", "/mcp", acting)
+    in_path = bool(acting.agent) and d.chance(0.3)
+    url = f"/mcp/{quote(acting.agent, safe='').replace('..', '%2e%2e')}" if in_path else "/mcp"
+    call = Call("POST /mcp", acting.key, "POST", url, acting)
     call.headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": MCP_VERSION}
-    if acting.key.agents != {acting.agent} or d.chance(0.5):
+    if (not in_path and acting.key.agents != {acting.agent}) or d.chance(0.5):
         call.headers["X-Reverie-Agent"] = acting.agent
     named = {"owner_key": "X-Reverie-Owner", "end_user_id": "X-Reverie-End-User"}
     call.headers |= {named[field]: value if value.isprintable() else "nobody" for field, value in fields.items()}

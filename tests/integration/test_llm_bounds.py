@@ -52,7 +52,7 @@ async def reason(model: LanguageModel, **options: Any) -> str:
 
 
 async def forwarded(model: LanguageModel, *, stream: bool) -> bytes:
-    async with model.forward({**CHAT, "stream": stream}) as answer:
+    async with model.forward("chat/completions", {**CHAT, "stream": stream}) as answer:
         if isinstance(answer, Failed):
             raise answer.error()
         return await answer.body()

@@ -81,7 +81,7 @@ class Chat:
         system = [{"role": "system", "content": turn.system_prompt}] if turn.system_prompt else []
         body: dict[str, Any] = {"model": self._llm.model, "messages": [*system, *turn.messages], "stream": True}
         streamed = StreamedAnswer()
-        async with self._llm.forward(body) as answer:
+        async with self._llm.forward("chat/completions", body) as answer:
             if isinstance(answer, Failed):
                 raise answer.error()
             if answer.status != 200:

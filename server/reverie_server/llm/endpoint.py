@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from reverie_indexer.breaker import Breaker
@@ -20,6 +20,8 @@ from reverie_server.llm.errors import LanguageModelUnavailable, Reason
 if TYPE_CHECKING:
     import openai
 
+# What is asked of an endpoint for somebody else: the path below its base URL.
+Resource = Literal["chat/completions", "models"]
 # The default time-out of clients of the protocol, whose requests are forwarded.
 FORWARD_TIMEOUT_SECONDS = 600.0
 # The limit of a whole answer that is passed on piece by piece.
@@ -168,18 +170,21 @@ class Endpoint:
 
     @asynccontextmanager
     async def forward(
-        self, body: Mapping[str, Any], authorization: str | None = None
+        self, resource: Resource, body: Mapping[str, Any], authorization: str | None = None
     ) -> AsyncIterator[RawAnswer | Failed]:
         """Send somebody else's request as it is, once; the connection closes with the context.
 
-        `authorization` takes the place of the configured key. Failed when nothing was answered.
+        `body` is the query of a GET. `authorization` takes the place of the configured key. Failed when nothing was
+        answered.
         """
         with without_slot():
-            async with self._forwarded(body, authorization) as answer:
+            async with self._forwarded(resource, body, authorization) as answer:
                 yield answer
 
     @asynccontextmanager
-    async def _forwarded(self, body: Mapping[str, Any], authorization: str | None) -> AsyncIterator[RawAnswer | Failed]:
+    async def _forwarded(
+        self, resource: Resource, body: Mapping[str, Any], authorization: str | None
+    ) -> AsyncIterator[RawAnswer | Failed]:
         client = await self._connected()
         import httpx2
         import openai
@@ -187,14 +192,18 @@ class Endpoint:
         if (wait := self.breaker.wait_seconds()) > 0:
             yield self._paused(wait)
             return
+        timeout = openai.Timeout(FORWARD_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS)
         headers = {} if authorization is None else {"Authorization": authorization}
-        sent = client.chat.completions.with_streaming_response.create(
-            messages=[],
-            model=str(body.get("model", self.config.model)),
-            extra_body=dict(body),
-            extra_headers=headers,
-            timeout=openai.Timeout(FORWARD_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS),
-        )
+        sent: Any
+        if resource == "models":
+            models = client.models.with_streaming_response
+            sent = models.list(extra_query=dict(body), extra_headers=headers, timeout=timeout)
+        else:
+            model = str(body.get("model", self.config.model))
+            completions = client.chat.completions.with_streaming_response
+            sent = completions.create(
+                messages=[], model=model, extra_body=dict(body), extra_headers=headers, timeout=timeout
+            )
         try:
             response = await sent.__aenter__()
         except openai.APIStatusError as error:

@@ -17,7 +17,7 @@ from reverie_indexer.breaker import Breaker
 from reverie_indexer.embed.protocol import replace_surrogates
 from reverie_indexer.tracing import Span
 from reverie_server.llm.budget import CallBudget
-from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAnswer
+from reverie_server.llm.endpoint import Endpoint, EndpointConfig, Failed, RawAnswer, Resource
 from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.parse import Answer, InvalidAnswer, parse_answer, read_completion
 from reverie_server.llm.prompts import Prompt, load_prompt
@@ -170,11 +170,11 @@ class LanguageModel:
 
     @asynccontextmanager
     async def forward(
-        self, body: Mapping[str, Any], authorization: str | None = None
+        self, resource: Resource, body: Mapping[str, Any], authorization: str | None = None
     ) -> AsyncIterator[RawAnswer | Failed]:
-        """Send somebody else's chat completion as it is: no retries, no budget, no prompt of ours."""
+        """Send somebody else's request as it is: no retries, no budget, no prompt of ours."""
         with self._traced() as span:
-            async with self._endpoint.forward(body, authorization) as answer:
+            async with self._endpoint.forward(resource, body, authorization) as answer:
                 span.put(**{"http.response.status_code": answer.status})
                 yield answer
 

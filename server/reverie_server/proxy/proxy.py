@@ -21,7 +21,7 @@ from reverie_indexer.errors import Forbidden, MemoryDisabled, NotFound, OwnerReq
 from reverie_indexer.model import Place
 from reverie_server.access.connection import Connection
 from reverie_server.access.gate import Gate, Grant
-from reverie_server.llm.endpoint import Failed, RawAnswer
+from reverie_server.llm.endpoint import Failed, RawAnswer, Resource
 from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.llm.streamed import Answered, StreamedAnswer, whole_answer
@@ -148,7 +148,7 @@ class Proxy:
                     answer = await self._forward(stack, request, conversation, memory)
                 else:
                     answer = RawAnswer(answer.status, answer.headers, _once(body))
-            headers = {name: value for name, value in answer.headers.items() if _PASSED_HEADERS.fullmatch(name.lower())}
+            headers = _passed(answer.headers)
             headers[INJECTED_HEADER] = str(memory.injected)
             if memory.turn_id:
                 headers[TURN_HEADER] = memory.turn_id
@@ -166,6 +166,12 @@ class Proxy:
                 )
                 pieces = _once(body)
             return ChatAnswer(answer.status, headers, pieces, stack.pop_all())
+
+    async def models(self, query: Mapping[str, Any], authorization: str | None) -> ChatAnswer:
+        """The provider's models, or its error; the caller closes the answer. Raises LanguageModelUnavailable."""
+        async with AsyncExitStack() as stack:
+            answer = await self._ask(stack, "models", query, authorization)
+            return ChatAnswer(answer.status, _passed(answer.headers), answer.pieces(), stack.pop_all())
 
     async def idle(self) -> None:
         """Wait until all turns are recorded."""
@@ -185,8 +191,14 @@ class Proxy:
     ) -> RawAnswer:
         body = {**request.body, "messages": conversation.with_memory(memory.system_prompt, memory.user_section)}
         body["model"] = request.body.get("model") or self._model.model
-        authorization = None if self._model.has_key else request.authorization
-        answer = await stack.enter_async_context(self._model.forward(body, authorization))
+        return await self._ask(stack, "chat/completions", body, request.authorization)
+
+    async def _ask(
+        self, stack: AsyncExitStack, resource: Resource, body: Mapping[str, Any], authorization: str | None
+    ) -> RawAnswer:
+        """The provider's answer, by the server's own key where it has one; the stack closes it."""
+        own = None if self._model.has_key else authorization
+        answer = await stack.enter_async_context(self._model.forward(resource, body, own))
         if isinstance(answer, Failed):
             raise answer.error()
         return answer
@@ -320,6 +332,11 @@ class Proxy:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def _passed(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a provider's answer that its caller gets."""
+    return {name: value for name, value in headers.items() if _PASSED_HEADERS.fullmatch(name.lower())}
 
 
 def _is_too_long(body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The chat completions route of OpenAI's protocol: a client gains memory by changing its base URL."""
+"""The routes of OpenAI's protocol: a client gains memory by changing its base URL."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from reverie_server.access.connection_headers import END_USER, OWNER, connection
 from reverie_server.access.keys import Caller
 from reverie_server.http.context import System, Who
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.chat import CHAT_DOCUMENT, CHAT_RESPONSES
+from reverie_server.http.schemas.chat import CHAT_DOCUMENT, CHAT_RESPONSES, MODELS_RESPONSES
 from reverie_server.llm.errors import NoLanguageModel
 from reverie_server.proxy.chat import conversation_of
-from reverie_server.proxy.proxy import ChatAnswer, ChatRequest
+from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy
+from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import check_session_id
 
 T = TypeVar("T")
 PATH = "/v1/chat/completions"
+MODELS = "/v1/models"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
 # The fields of a body that name the end user: Reverie's own, which no provider knows, comes before OpenAI's.
@@ -70,11 +72,30 @@ class Relayed(StreamingResponse):
 )
 async def chat_completions(request: Request, system: System, who: Who) -> Response:
     """Chat completions of the configured provider, with memory: it is added before, and the turn is recorded after."""
+    proxy = _proxy(system)
+    return await _relayed(request, proxy.answer(_chat_request(request, who, await _body(request))))
+
+
+@router.get(MODELS, response_class=Response, responses={**MODELS_RESPONSES, **may_answer(401, 503)})
+async def list_models(request: Request, system: System, who: Who) -> Response:
+    """The models of the configured provider."""
+    return await _relayed(request, _proxy(system).models(request.query_params, _authorization(request, who)))
+
+
+def _proxy(system: Runtime) -> Proxy:
     if system.proxy is None:
         raise NoLanguageModel("no language model is configured: set REVERIE_LLM_BASE_URL and REVERIE_LLM_MODEL")
-    chat_request = _chat_request(request, who, await _body(request))
-    answer = await _unless_gone(request, system.proxy.answer(chat_request))
+    return system.proxy
+
+
+async def _relayed(request: Request, work: Coroutine[Any, Any, ChatAnswer]) -> Response:
+    answer = await _unless_gone(request, work)
     return Response(status_code=_CLIENT_GONE) if answer is None else Relayed(answer)
+
+
+def _authorization(request: Request, who: Caller) -> str | None:
+    """The key of the provider's that a caller sent. A key of this server is nobody else's business."""
+    return request.headers.get("authorization") if who.key_id is None else None
 
 
 def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
@@ -87,8 +108,7 @@ def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRe
         None if session_id is None else check_session_id(session_id),
         {name: value for name, value in body.items() if name != _REVERIE_FIELD},
         conversation_of(body),
-        # A key of this server is nobody else's business.
-        request.headers.get("authorization") if who.key_id is None else None,
+        _authorization(request, who),
     )
 
 

@@ -31,7 +31,7 @@ async def list_tools(_: Who, query: Annotated[ToolsQuery, Query()]) -> ToolList:
     responses=may_answer(400, 403, 413),
 )
 async def run_tool(a: Agent, name: ToolName, body: ToolCall, system: System, who: Who) -> ToolAnswer:
-    """Run a tool. What is wrong with the call, or with memory, is an answer with `ok` false, since the model reads it."""
+    """Run a tool. What is wrong with the call or with memory is an answer with `ok` false, for the model to read."""
     connection = connect(who, a, body.resolved_owner())
     answer = await REGISTRY.run(system, connection, name, body.arguments)
     return ToolAnswer.model_validate(answer.as_json())

@@ -1,4 +1,4 @@
-"""The OpenAPI text of chat completions. It names few fields: all others pass through to the provider."""
+"""The OpenAPI text of the routes of OpenAI's protocol. It names few fields: all others pass through to the provider."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ _ANSWER = {
         {"index": 0, "message": {"role": "assistant", "content": "On Thursday."}, "finish_reason": "stop"},
     ],
 }
+_MODELS = {
+    "object": "list",
+    "data": [{"id": "gpt-4o-mini", "object": "model", "created": 1775206800, "owned_by": "openai"}],
+}
+_PROVIDERS_ERROR = {
+    "description": "The provider's error, as it came",
+    "content": {"application/json": {"schema": {}}},
+}
 _EVENTS = (
     'data: {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": '
     '{"content": "On Thursday."}, "finish_reason": null}]}\n\ndata: [DONE]\n\n'
@@ -74,5 +82,12 @@ CHAT_RESPONSES: dict[int | str, dict[str, Any]] = {
             "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
         },
     },
-    "default": {"description": "The provider's error, as it came", "content": {"application/json": {"schema": {}}}},
+    "default": _PROVIDERS_ERROR,
+}
+MODELS_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The provider's answer",
+        "content": {"application/json": {"schema": {"type": "object"}, "example": _MODELS}},
+    },
+    "default": _PROVIDERS_ERROR,
 }
