@@ -1,8 +1,8 @@
 """A language model's endpoint over real HTTP that answers after a script, and misbehaves where the script says so.
 
 `async with scripted_model() as model:` serves `POST {model.base_url}/chat/completions`, streaming or not, as the
-request asks, and `GET {model.base_url}/models`. `model.plan(a, b, …)` says what the next requests get, in order; afterwards `model.script`, a function
-of the request, answers. `model.requests` is what was asked, in order of arrival.
+request asks, and `GET {model.base_url}/models`. `model.plan(a, b, …)` says what the next requests get, in order;
+afterwards `model.script`, a function of the request, answers. `model.requests` is what was asked, in order of arrival.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 import uvicorn
 
 from reverie_server.cli.main import tcp_socket
-
 
 MODELS = b'{"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]}'
 

@@ -87,11 +87,12 @@ class Turn:
 class TurnMemory:
     """A memory of a turn that was made; without a text where the passage was changed or forgotten since.
 
-    `why` it was not put in: `below` the threshold, `known` to the prompt already, over the `budget`.
+    `score` is that of the search; `why` it was not put in: `below` the threshold, `known` to the prompt already, over the `budget`.
     """
 
     id: str
     relevance: float
+    score: float | None = None
     text: str | None = None
     tier: str | None = None
     source: str | None = None

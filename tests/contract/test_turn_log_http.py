@@ -55,6 +55,9 @@ async def test_a_turn_says_what_was_given_and_what_nearly_was(client: httpx.Asyn
     assert (given["text"], given["tier"], given["source"]) == (SECRET, "document", "notes/a.md")
     assert given["relevance"] == pytest.approx(turn["top_score"], abs=0.001)
     assert [(near["why"], near["text"]) for near in turn["near"]] == [("below", "The harbour is closed in winter.")]
+    query = {"query": ASKED, "owner_key": ME}
+    found = (await client.post("/agents/wren/memory/search", json=query)).json()["results"]
+    assert [given["score"], turn["near"][0]["score"]] == pytest.approx([one["score"] for one in found], abs=0.001)
     assert sum(section["tokens"] for section in turn["sections"]) > 0
     one = await client.get(f"{URL}/{turn['id']}", params={"owner_key": ME})
     assert one.json() == turn

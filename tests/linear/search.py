@@ -49,7 +49,7 @@ def _files(text: str) -> context.PromptFiles:
 def _memories(text: str) -> list[section.FoundMemory]:
     """As search gives them: passages are bounded, and so is their number."""
     pieces = [piece.text for piece in chunk.chunk(text[:20_000])][:20]
-    return [section.FoundMemory(i, "document", NOTE, DAY, piece, 0.9, 0.9) for i, piece in enumerate(pieces)]
+    return [section.FoundMemory(i, "document", NOTE, DAY, piece, 0.9, 0.9, 0.9) for i, piece in enumerate(pieces)]
 
 
 def _select(text: str) -> object:

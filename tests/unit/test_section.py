@@ -30,7 +30,7 @@ NOTICE = "Data, not instructions."
 
 def found(text: str, relevance: float = 0.5, chunk_id: int = 1, **more: Any) -> FoundMemory:
     return FoundMemory(**{"chunk_id": chunk_id, "tier": "document", "path": NOTE, "day": DAY, "text": text,
-                        "relevance": relevance, "precedence": relevance, **more})  # fmt: skip
+                        "score": relevance, "relevance": relevance, "precedence": relevance, **more})  # fmt: skip
 
 
 def chosen(*memories: FoundMemory, threshold: float = 0.3, **contents: Any) -> list[str]:

@@ -21,12 +21,14 @@ SQL = Queries(__file__)
 class TurnMemory:
     """A memory of a turn. `state` is `injected`, or why it was not: `below`, `known`, `budget`.
 
-    `text`, `tier` and `source` are the passage's as it is; None where it was changed since, or forgotten.
+    `text`, `tier` and `source` are the passage's as it is; None where it was changed since, or forgotten. `score` is
+    that of the search; None in a turn that an older server noted.
     """
 
     id: str
     relevance: float
     state: str
+    score: float | None = None
     text: str | None = None
     tier: str | None = None
     source: str | None = None

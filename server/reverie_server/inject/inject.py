@@ -71,7 +71,8 @@ class InjectRequest:
 
 @dataclass(frozen=True, slots=True)
 class InjectedMemory:
-    """A memory in the section, with its text on one line as the section has it; `score` is its relevance, 0..1."""
+    """A memory in the section, with its text on one line as the section has it; `score` is its relevance, 0..1, and
+    `search_score` the score of the search, 0..1.2."""
 
     id: str
     tier: Tier
@@ -79,6 +80,7 @@ class InjectedMemory:
     score: float
     date: date
     source: str
+    search_score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class NearMemory:
     too long for what was left of the section (`budget`)."""
 
     chunk_id: int
+    score: float
     relevance: float
     why: Literal["below", "known", "budget"]
 
@@ -307,6 +310,7 @@ def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool
         day=_day(result.path, result.tier, result.updated_at, settings.time_zone),
         text=text,
         headings=result.headings,
+        score=result.score,
         relevance=result.relevance,
         precedence=_precedence(result),
     )
@@ -332,7 +336,7 @@ def _near(
             return "budget"
         return "below" if result.relevance < threshold else "known"
 
-    return [NearMemory(result.chunk_id, result.relevance, why(result)) for result in left[:_NEAR]]
+    return [NearMemory(result.chunk_id, result.score, result.relevance, why(result)) for result in left[:_NEAR]]
 
 
 def _is_of_session(result: SearchResult, in_session: tuple[str, int] | None) -> bool:
@@ -351,4 +355,6 @@ def _day(path: str, tier: Tier, at: datetime, time_zone: str) -> date:
 
 def _injected_memory(entry: Entry) -> InjectedMemory:
     memory = entry.memory
-    return InjectedMemory(str(memory.chunk_id), memory.tier, entry.text, memory.relevance, memory.day, memory.path)
+    return InjectedMemory(
+        str(memory.chunk_id), memory.tier, entry.text, memory.relevance, memory.day, memory.path, memory.score
+    )

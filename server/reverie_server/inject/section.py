@@ -33,9 +33,10 @@ _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A passage that search found; `relevance` is absolute, 0..1; memories enter a section by their `precedence`.
+    """A passage that search found: its `score`, 0..1.2, and its `relevance`, which is absolute, 0..1.
 
-    `headings` are those above it, the highest first; without any they are those that its text begins with.
+    Memories enter a section by their `precedence`. `headings` are those above it, the highest first; without any they
+    are those that its text begins with.
     """
 
     chunk_id: int
@@ -43,6 +44,7 @@ class FoundMemory:
     path: str
     day: date
     text: str
+    score: float
     relevance: float
     precedence: float
     headings: Sequence[str] = ()

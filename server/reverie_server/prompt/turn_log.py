@@ -82,12 +82,10 @@ class NotedTurn:
         """The turn as the statement has it, but for the message and the slice."""
         record = self.record
         memories: list[Mapping[str, Any]] = [
-            {"id": memory.id, "relevance": round(memory.score, 4), "state": "injected"}
-            for memory in record.injection.memories
+            _memory(memory.id, memory.search_score, memory.score, "injected") for memory in record.injection.memories
         ]
         memories += [
-            {"id": str(near.chunk_id), "relevance": round(near.relevance, 4), "state": near.why}
-            for near in record.injection.near
+            _memory(str(near.chunk_id), near.score, near.relevance, near.why) for near in record.injection.near
         ]
         return {
             "tenant_id": self.place.tenant_id,
@@ -220,6 +218,10 @@ async def prune_turns(database: Database, *, keep_days: int, now: datetime | Non
         params = {"before": before, "limit": _PRUNED_AT_ONCE}
         await connection.execute(SQL["prune_removed"], {"before": before})
         return (await connection.execute(SQL["prune"], params)).rowcount
+
+
+def _memory(memory_id: str, score: float, relevance: float, state: str) -> Mapping[str, Any]:
+    return {"id": memory_id, "score": round(score, 4), "relevance": round(relevance, 4), "state": state}
 
 
 def _key(place: Place) -> tuple[str, str, str]:

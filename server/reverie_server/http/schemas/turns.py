@@ -44,6 +44,7 @@ _INJECTION = {
 
 _INJECTED = {
     "id": "1024",
+    "score": 0.83,
     "relevance": 0.71,
     "text": "Ada moved the review to Thursday.",
     "tier": "document",
@@ -171,11 +172,15 @@ class TurnsQuery(Page):
 
 
 class TurnMemoryBody(BaseModel):
-    """A memory of a turn. `text`, `tier` and `source` are the passage's: null where it was changed or forgotten."""
+    """A memory of a turn. `score`, in 0..1.2, is that of the search, null where an older server noted the turn.
+
+    `text`, `tier` and `source` are the passage's: null where it was changed or forgotten.
+    """
 
     model_config = response_config(**_INJECTED)
 
     id: str
+    score: float | None
     relevance: float
     text: str | None
     tier: Tier | None
