@@ -675,6 +675,8 @@ CREATE TABLE IF NOT EXISTS turns (
     outcome      text NOT NULL,
     model        text,
     milliseconds integer NOT NULL,
+    -- What became of the answer to a chat completion; null: not known yet, or the caller's own affair.
+    answer       text CHECK (answer IN ('answered', 'failed', 'broke_off', 'left')),
     PRIMARY KEY (tenant_id, turn_id),
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );

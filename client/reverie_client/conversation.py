@@ -87,7 +87,8 @@ class Turn:
 class TurnMemory:
     """A memory of a turn that was made; without a text where the passage was changed or forgotten since.
 
-    `score` is that of the search; `why` it was not put in: `below` the threshold, `known` to the prompt already, over the `budget`.
+    `score` is that of the search. `why` it was not put in: `below` the threshold, `known` to the prompt already, over
+    the `budget`.
     """
 
     id: str
@@ -101,7 +102,10 @@ class TurnMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTurn:
-    """A prompt that was made: what was asked, what memory gave to it, and what it nearly gave (`near`)."""
+    """A prompt that was made: what was asked, what memory gave to it, and what it nearly gave (`near`).
+
+    `answer` is what became of a chat completion: `answered`, `failed`, `broke_off` or `left`; None for other prompts.
+    """
 
     id: str
     kind: str
@@ -118,6 +122,7 @@ class StoredTurn:
     outcome: str
     model: str | None = None
     milliseconds: int
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

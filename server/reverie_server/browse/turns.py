@@ -36,7 +36,10 @@ class TurnMemory:
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn as it was noted; `asked` is what the user said, cut where it is long."""
+    """A turn as it was noted; `asked` is what the user said, cut where it is long.
+
+    `answer` is what became of the answer to a chat completion; None: not known yet, or the caller's own affair.
+    """
 
     turn_id: str
     owner_key: str | None
@@ -52,6 +55,7 @@ class StoredTurn:
     outcome: str
     model: str | None
     milliseconds: int
+    answer: str | None
 
 
 class StoredTurns:

@@ -1,6 +1,6 @@
 -- page: a page of the turns of an owner (null: the team's) with an agent, newest first
 SELECT turn_id, owner_key, session_id, kind, at, asked, sections, tokens, memories, match_count, top_score, outcome, model,
-       milliseconds
+       milliseconds, answer
 FROM turns
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
   AND (%(session_id)s::text IS NULL OR session_id = %(session_id)s::text)

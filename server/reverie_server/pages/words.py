@@ -66,6 +66,12 @@ SKIPPED: Mapping[str, str] = {
     "no_match": "nothing that is relevant enough and new to the prompt was found",
     "budget": "no room was left in the prompt",
 }
+ANSWERS: Mapping[str, str] = {
+    "answered": "answered",
+    "failed": "the model failed",
+    "broke_off": "the answer broke off",
+    "left": "the client left",
+}
 WHY_NOT: Mapping[str, str] = {
     "below": "of less relevance than the threshold",
     "known": "in the prompt already",

@@ -24,7 +24,7 @@ from reverie_server.prompt.context_files import read_prompt_files
 from reverie_server.prompt.conversation_fit import Conversation, ConversationFitting, FittedConversation, marked
 from reverie_server.prompt.marking import without_repeats
 from reverie_server.prompt.summary import Summaries
-from reverie_server.prompt.turn_log import Kind, TurnLog, TurnRecord
+from reverie_server.prompt.turn_log import Ending, Kind, TurnLog, TurnRecord
 from reverie_server.prompt.visible_messages import visible, without_echoes
 from reverie_server.prompt.window import Window, tokens_of, trim
 from reverie_server.prompt.window_summaries import WindowSummaries
@@ -157,6 +157,11 @@ class Turns:
             seconds=time.perf_counter() - begun,
         )
         return replace(turn, turn_id=self._log.note(grant, record))
+
+    def end(self, tenant_id: str, turn: str, answer: Ending) -> None:
+        """Note in the log what became of the answer to a turn, by its id ("" for one that is not there)."""
+        if turn:
+            self._log.end(tenant_id, turn, answer)
 
     async def _prepared(self, grant: Grant, request: TurnRequest) -> Turn:
         caller = context.caller_prompt(request.system_prompt or "")

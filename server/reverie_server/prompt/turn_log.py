@@ -1,4 +1,5 @@
-"""The log of turns: what a prompt was made for and of, and which memories were put into it or nearly were.
+"""The log of turns: what a prompt was made for and of, which memories were put into it or nearly were, and what became
+of the answer.
 
 Turns are noted without waiting and written in batches. A memory is kept by its id; its text is looked up where it is
 shown, so that nothing here has to be forgotten but what the user said.
@@ -9,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
@@ -37,6 +38,9 @@ from reverie_server.text.error_site import error_site
 log = structlog.get_logger()
 SQL = Queries(__file__)
 Kind = Literal["context", "inject", "chat"]
+# What becomes of a chat completion: it was answered, the provider gave no answer, or not the whole one, or the client
+# did not wait for it.
+Ending = Literal["answered", "failed", "broke_off", "left"]
 # Further turns are lost, and counted: a database that is down must not fill the memory of the server.
 MAX_WAITING = 1_000
 INTERVAL_SECONDS = 1.0
@@ -71,6 +75,7 @@ class NotedTurn:
     owner_key: str | None
     at: datetime
     record: TurnRecord
+    answer: Ending | None = None
 
     @property
     def waiting(self) -> WaitingTurn:
@@ -103,7 +108,17 @@ class NotedTurn:
             "outcome": record.injection.skipped or ("injected" if record.injection.injected else "no_match"),
             "model": record.model,
             "milliseconds": round(1000 * record.seconds),
+            "answer": self.answer,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """What became of the answer to a noted turn, to be written."""
+
+    tenant_id: str
+    turn_id: str
+    answer: Ending
 
 
 class TurnLog:
@@ -119,7 +134,9 @@ class TurnLog:
     ) -> None:
         self._database = database
         self._tombstones = tombstones
-        self._waiting: deque[NotedTurn] = deque()
+        self._waiting: deque[NotedTurn | TurnEnd] = deque()
+        # Chat completions under way in a memory that is not there yet: recording them makes it.
+        self._unplaced: dict[str, NotedTurn] = {}
         self._max_waiting = max_waiting
         self._now = now
         self._noted = asyncio.Event()
@@ -131,18 +148,33 @@ class TurnLog:
     def note(self, grant: Grant, record: TurnRecord) -> str:
         """Note a turn and give its id. Never fails, never waits."""
         turn_id = secrets.token_hex(8)
-        if grant.is_new:
-            return turn_id
-        if len(self._waiting) >= self._max_waiting:
-            self.lost += 1
-            return turn_id
         place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
         brief = replace(record, message=record.message[:MAX_MESSAGE_CHARS])
         # It was said when its prompt was begun: what is removed meanwhile goes with it.
         at = self._now() - timedelta(seconds=record.seconds)
-        self._waiting.append(NotedTurn(turn_id, place, grant.principal.owner_key, at, brief))
-        self._noted.set()
+        turn = NotedTurn(turn_id, place, grant.principal.owner_key, at, brief)
+        if grant.is_new:
+            self._hold(turn)
+        else:
+            self._add(turn)
         return turn_id
+
+    def end(self, tenant_id: str, turn_id: str, answer: Ending) -> None:
+        """Note what became of the answer to a chat completion, once it is recorded. Never fails, never waits."""
+        self._add(TurnEnd(tenant_id, turn_id, answer))
+
+    def _add(self, noted: NotedTurn | TurnEnd) -> None:
+        if len(self._waiting) < self._max_waiting:
+            self._waiting.append(noted)
+            self._noted.set()
+            return
+        self.lost += isinstance(noted, NotedTurn)
+        self._unplaced.pop(noted.turn_id, None)
+
+    def _hold(self, turn: NotedTurn) -> None:
+        """Keep a turn until its end where that may make its memory."""
+        if turn.record.kind == "chat" and turn.answer is None and len(self._unplaced) < self._max_waiting:
+            self._unplaced[turn.turn_id] = turn
 
     async def run(self) -> None:
         """Write the noted turns until `stop`, and then the rest. What fails is tried again."""
@@ -175,19 +207,35 @@ class TurnLog:
                     log.warning("turns_not_written", code=error.code, detail=error.detail, waiting=len(self._waiting))
                     if isinstance(error, DatabaseUnavailable | Conflict):
                         return False
-                    self.lost += len(batch)
+                    self._lose(batch)
                 except Exception as error:  # noqa: BLE001  # one batch must not end the recorder
                     log.error("turns_lost", error=error_site(error), lost=len(batch))
-                    self.lost += len(batch)
+                    self._lose(batch)
                 for _ in batch:
                     self._waiting.popleft()
         return True
 
-    async def _write_all(self, batch: Iterable[NotedTurn]) -> None:
-        by_place = sorted(batch, key=lambda turn: _key(turn.place))
-        for _, turns in groupby(by_place, key=lambda turn: _key(turn.place)):
-            write = partial(self._write, list(turns))
+    def _lose(self, batch: Sequence[NotedTurn | TurnEnd]) -> None:
+        self.lost += sum(isinstance(noted, NotedTurn) for noted in batch)
+        for noted in batch:
+            self._unplaced.pop(noted.turn_id, None)
+
+    async def _write_all(self, batch: Sequence[NotedTurn | TurnEnd]) -> None:
+        ends = {noted.turn_id: noted for noted in batch if isinstance(noted, TurnEnd)}
+        held = [self._unplaced[turn_id] for turn_id in ends if turn_id in self._unplaced]
+        begun = [noted for noted in batch if isinstance(noted, NotedTurn)]
+        turns = [
+            replace(turn, answer=ends[turn.turn_id].answer) if turn.turn_id in ends else turn for turn in begun + held
+        ]
+        for _, of_place in groupby(sorted(turns, key=_key), key=_key):
+            write = partial(self._write, list(of_place))
             self.written += await until_stable(write, attempts=_ATTEMPTS, what="what was forgotten")
+        if earlier := ends.keys() - {turn.turn_id for turn in turns}:
+            async with self._database.maintenance() as connection:
+                for turn_id in sorted(earlier):
+                    await connection.execute(SQL["end"], asdict(ends[turn_id]))
+        for turn_id in ends:
+            self._unplaced.pop(turn_id, None)
 
     async def _write(self, turns: Sequence[NotedTurn]) -> int:
         """Write turns of one memory without those that were removed, and what was forgotten, since they were asked."""
@@ -199,6 +247,8 @@ class TurnLog:
             where = {"tenant_id": place.tenant_id, "agent_id": place.agent_id, "owner_key": place.owner_key}
             row = await (await connection.execute(SQL["lock"], where)).fetchone()
             if row is None:
+                for turn in turns:
+                    self._hold(turn)
                 return 0
             if await tombstone_mark(connection, place.tenant_id, [row["slice_id"]]) != mark:
                 raise Superseded
@@ -224,5 +274,6 @@ def _memory(memory_id: str, score: float, relevance: float, state: str) -> Mappi
     return {"id": memory_id, "score": round(score, 4), "relevance": round(relevance, 4), "state": state}
 
 
-def _key(place: Place) -> tuple[str, str, str]:
+def _key(turn: NotedTurn) -> tuple[str, str, str]:
+    place = turn.place
     return place.tenant_id, place.agent_id or "", place.owner_key or ""

@@ -5,13 +5,17 @@ FOR SHARE;
 
 -- add: turns of one memory
 INSERT INTO turns (tenant_id, turn_id, slice_id, agent_id, owner_key, session_id, kind, at, asked, sections, tokens,
-                   memories, match_count, top_score, outcome, model, milliseconds)
+                   memories, match_count, top_score, outcome, model, milliseconds, answer)
 VALUES (%(tenant_id)s, %(turn_id)s, %(slice_id)s, %(agent_id)s, %(owner_key)s, %(session_id)s, %(kind)s, %(at)s, %(asked)s,
-        %(sections)s, %(tokens)s, %(memories)s, %(match_count)s, %(top_score)s, %(outcome)s, %(model)s, %(milliseconds)s)
+        %(sections)s, %(tokens)s, %(memories)s, %(match_count)s, %(top_score)s, %(outcome)s, %(model)s, %(milliseconds)s,
+        %(answer)s)
 ON CONFLICT DO NOTHING;
 
 -- prune_removed: remove what kept turns of that time from being written
 DELETE FROM removed_turns WHERE said_before < %(before)s;
+
+-- end: what became of the answer to a turn
+UPDATE turns SET answer = %(answer)s WHERE tenant_id = %(tenant_id)s AND turn_id = %(turn_id)s;
 
 -- prune: remove turns that are kept no longer
 DELETE FROM turns t

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.provider import LanguageModel
 from reverie_server.llm.streamed import Answered, StreamedAnswer, whole_answer
 from reverie_server.prompt.turn import TurnRequest, Turns
+from reverie_server.prompt.turn_log import Ending
 from reverie_server.proxy.chat import Conversation
 from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.text.tokens import CountTokens
@@ -138,6 +139,16 @@ class Proxy:
         """
         arrived = datetime.now(UTC)
         memory = await self._memory_of(request, arrived)
+        try:
+            return await self._answered(request, memory, arrived)
+        except LanguageModelUnavailable:
+            self._end(request, memory, "failed")
+            raise
+        except asyncio.CancelledError:
+            self._end(request, memory, "left")
+            raise
+
+    async def _answered(self, request: ChatRequest, memory: _Memory, arrived: datetime) -> ChatAnswer:
         async with AsyncExitStack() as stack:
             answer = await self._forward(stack, request, request.conversation, memory)
             if answer.status in (400, 413, 422):
@@ -156,14 +167,14 @@ class Proxy:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
             turn = _Turn(request, memory, arrived)
             if answer.status != 200:
+                self._end(request, memory, "failed")
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
                 pieces = self._streamed(answer, turn)
             else:
                 body = await answer.body()
-                await asyncio.wait(
-                    {self._start_recording(turn, whole_answer(body))}, timeout=self._timeouts.record_seconds
-                )
+                recording = self._start_recording(turn, whole_answer(body), "answered")
+                await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
                 pieces = _once(body)
             return ChatAnswer(answer.status, headers, pieces, stack.pop_all())
 
@@ -220,11 +231,20 @@ class Proxy:
         bare = _Memory(request.conversation.system_prompt)
         task = self._start(self._look_up(request, bare, at), "proxy-memory")
         # Waited for and not timed out: a database driver may swallow the cancellation that a time-out is.
-        done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
+        except asyncio.CancelledError:
+            self._start(self._left(request, task), "proxy-left")
+            raise
         if done:
             return task.result()
         task.cancel()
         return self._with_warning(bare, "memory_timeout", "memory was not there in time")
+
+    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory]) -> None:
+        """Note that a client did not wait for its turn, whose memory is still looked up."""
+        with suppress(OwnerRequired):
+            self._end(request, await looking_up, "left")
 
     async def _look_up(self, request: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
         memory = bare
@@ -291,23 +311,36 @@ class Proxy:
         """
         streamed = StreamedAnswer()
         recording: asyncio.Task[None] | None = None
+        ending: Ending = "left"
         try:
             async for piece in answer.pieces():
                 streamed.feed(piece)
                 if streamed.ended and recording is None:
-                    recording = self._start_recording(turn, streamed.answer())
+                    recording = self._start_recording(turn, streamed.answer(), "answered")
                     await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
                 yield piece
+            ending = "broke_off" if streamed.answer() is None else "answered"
         except LanguageModelUnavailable as error:
+            ending = "broke_off"
             log.warning("chat_broke_off", reason=error.reason, detail=error.detail)
             yield _error_event(error)
         finally:
             if recording is None:
-                recording = self._start_recording(turn, streamed.answer())
+                recording = self._start_recording(turn, streamed.answer(), ending)
         await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
 
-    def _start_recording(self, turn: _Turn, answer: Answered | None) -> asyncio.Task[None]:
-        return self._start(self._record_turn(turn, answer), "proxy-record")
+    def _start_recording(self, turn: _Turn, answer: Answered | None, ending: Ending) -> asyncio.Task[None]:
+        return self._start(self._record_and_end(turn, answer, ending), "proxy-record")
+
+    async def _record_and_end(self, turn: _Turn, answer: Answered | None, ending: Ending) -> None:
+        try:
+            await self._record_turn(turn, answer)
+        finally:
+            # The first turn of a memory makes it, and its row needs it.
+            self._end(turn.request, turn.memory, ending)
+
+    def _end(self, request: ChatRequest, memory: _Memory, ending: Ending) -> None:
+        self._turns.end(request.connection.caller.tenant_id, memory.turn_id, ending)
 
     async def _record_turn(self, turn: _Turn, answer: Answered | None) -> None:
         conversation, memory, who = turn.request.conversation, turn.memory, turn.request.connection

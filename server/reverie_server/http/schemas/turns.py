@@ -12,7 +12,7 @@ from reverie_server.browse.turns import StoredTurn
 from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.inject import InjectResponse
 from reverie_server.prompt.turn import TurnRequest
-from reverie_server.prompt.turn_log import Kind
+from reverie_server.prompt.turn_log import Ending, Kind
 from reverie_server.sessions.model import check_session_id
 from reverie_server.text.fields import Text
 
@@ -66,6 +66,7 @@ _TURN = {
     "outcome": "injected",
     "model": None,
     "milliseconds": 48,
+    "answer": None,
 }
 
 
@@ -198,7 +199,9 @@ class NearMemoryBody(TurnMemoryBody):
 class TurnBody(BaseModel):
     """A prompt that was made: by `context`, `inject` or a chat completion (`chat`).
 
-    `asked` is what the user said, cut after 1,000 characters. `outcome` is `injected`, or why nothing was.
+    `asked` is what the user said, cut after 1,000 characters. `outcome` is `injected`, or why nothing was. `answer` is
+    what became of a chat completion: it was `answered`, the provider `failed`, its answer `broke_off`, or the client
+    `left`; null while that is not known, and where the answer is the caller's own affair.
     """
 
     model_config = response_config(**_TURN)
@@ -218,6 +221,7 @@ class TurnBody(BaseModel):
     outcome: Literal["injected", "trivial", "disabled", "no_match", "budget"]
     model: str | None
     milliseconds: int
+    answer: Ending | None
 
 
 class TurnList(BaseModel):
