@@ -10,7 +10,7 @@ from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, tal
 
 from reverie_server.heuristics import notes
 from reverie_server.prompt import visible_messages, window
-from reverie_server.proxy import chat
+from reverie_server.proxy import chat, commands
 from reverie_server.sessions import chunk, daily_log, transcript, validate
 from reverie_server.sessions.model import Message
 from reverie_server.settings.agent import AgentSettings
@@ -49,6 +49,8 @@ def _calls(text: str) -> list[Message]:
 
 TABLE: Mapping[str, Reading] = {
     "reverie_server.proxy.chat.conversation_of": _conversation,
+    "reverie_server.proxy.commands.command_of": lambda text: commands.command_of(_conversation(text)),
+    "reverie_server.proxy.commands.read_command": lambda text: commands.read_command(f"/compact {text}"),
     "reverie_server.proxy.chat.Conversation.history": lambda text: _conversation(text).history(count, NOW),
     "reverie_server.proxy.chat.Conversation.last_pairs": lambda text: _conversation(text).last_pairs(count, NOW),
     "reverie_server.proxy.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),

@@ -93,6 +93,8 @@ class AgentSettings(BaseModel):
     """Tokens of a prompt of the agent's model, where the request names no window. None: the server's window."""
     index_messages: bool = True
     """Whether messages are found by search."""
+    chat_commands: bool = True
+    """Whether `/new`, `/compact` and `/status` in a chat are answered by the server."""
     seeds_in_prompt: bool = False
     """Whether the files that a new agent starts with are in prompts before anybody has edited them. Search never finds
     such a file."""

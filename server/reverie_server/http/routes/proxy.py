@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import anyio
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.access.connection_headers import END_USER, OWNER, connection_of, header
 from reverie_server.access.keys import Caller
+from reverie_server.http.chat_commands import command_answer
 from reverie_server.http.context import System, Who
 from reverie_server.http.problems import may_answer
 from reverie_server.http.schemas.chat import CHAT_DOCUMENT, CHAT_RESPONSES, MODELS_RESPONSES
 from reverie_server.llm.errors import NoLanguageModel
 from reverie_server.proxy.chat import conversation_of
-from reverie_server.proxy.proxy import ChatAnswer, ChatRequest, Proxy
+from reverie_server.proxy.commands import OwnAnswer
+from reverie_server.proxy.proxy import INJECTED_HEADER, ChatAnswer, ChatRequest, Proxy
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import check_session_id
 
@@ -72,14 +76,29 @@ class Relayed(StreamingResponse):
 )
 async def chat_completions(request: Request, system: System, who: Who) -> Response:
     """Chat completions of the configured provider, with memory: it is added before, and the turn is recorded after."""
-    proxy = _proxy(system)
-    return await _relayed(request, proxy.answer(_chat_request(request, who, await _body(request))))
+    proxy, chat_request = _proxy(system), _chat_request(request, who, await _body(request))
+    told = await command_answer(system, chat_request)
+    if told is not None:
+        return _own_answer(system, chat_request, told)
+    return await _relayed(request, proxy.answer(chat_request))
 
 
 @router.get(MODELS, response_class=Response, responses={**MODELS_RESPONSES, **may_answer(401, 503)})
 async def list_models(request: Request, system: System, who: Who) -> Response:
     """The models of the configured provider."""
     return await _relayed(request, _proxy(system).models(request.query_params, _authorization(request, who)))
+
+
+def _own_answer(system: Runtime, request: ChatRequest, text: str) -> Response:
+    """The answer of the server to a command, in the form that the request asks for."""
+    body, headers = request.body, {INJECTED_HEADER: "0"}
+    model = str(body.get("model") or system.settings.llm_model)
+    answer = OwnAnswer(text, f"chatcmpl-{secrets.token_hex(12)}", int(time.time()), model)
+    if not body.get("stream"):
+        return JSONResponse(answer.completion(), headers=headers)
+    options = body.get("stream_options")
+    with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+    return Response(b"".join(answer.events(with_usage=with_usage)), headers=headers, media_type="text/event-stream")
 
 
 def _proxy(system: Runtime) -> Proxy:
