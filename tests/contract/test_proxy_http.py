@@ -296,6 +296,22 @@ async def test_a_stream_that_breaks_off_ends_with_an_error_and_keeps_the_questio
     assert await served.said("web:7") == [("user", QUESTION), ("assistant", "one two three four")]
 
 
+async def test_a_stream_with_an_error_in_it_keeps_the_question_and_the_retry_its_answer(
+    served: Served, scripted: ScriptedModel
+) -> None:
+    begun = {"choices": [{"index": 0, "delta": {"content": "one two"}, "finish_reason": None}]}
+    events = [json.dumps(begun), json.dumps({"error": {"message": "overloaded"}}), "[DONE]"]
+    broken = "".join(f"data: {event}\n\n" for event in events).encode()
+    scripted.plan(reply.Reply(body=broken, headers={"Content-Type": "text/event-stream"}), reply.says("one two three"))
+    async with served.client(X_Reverie_Session="web:7") as client:
+        stream = await client.chat.completions.create(model="m", messages=[user(QUESTION)], stream=True)
+        with pytest.raises(openai.APIError, match="overloaded"):
+            [_ async for _ in stream]
+    assert await served.said("web:7") == [("user", QUESTION)]
+    await ask(served.client(X_Reverie_Session="web:7"))
+    assert await served.said("web:7") == [("user", QUESTION), ("assistant", "one two three")]
+
+
 @pytest.mark.parametrize("is_stream", [False, True])
 async def test_a_client_that_goes_away_takes_the_provider_along(
     served: Served, scripted: ScriptedModel, is_stream: bool

@@ -73,6 +73,14 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
     assert read() is None
 
 
+@pytest.mark.parametrize(
+    "failure", [b'data: {"error": {"message": "overloaded"}}\n\n', b'data: {"error": "x"}\n\n', event("error", content="")]
+)
+def test_a_stream_with_an_error_in_it_is_no_answer(failure: bytes) -> None:
+    assert read(event(content="Ye"), failure, DONE) is None
+    assert read(event(content="Yes."), event("stop"), failure, DONE) is None
+
+
 def test_the_end_is_known_when_it_is_said() -> None:
     streamed = StreamedAnswer()
     streamed.feed(event(content="Yes.") + event("stop"))
@@ -88,7 +96,7 @@ def test_the_end_is_known_when_it_is_said() -> None:
         b"data: 7\n\n",
         b'data: {"choices": 7}\n\n',
         b'data: {"choices": [7]}\n\n',
-        b'data: {"error": {"message": "x"}}\n\n',
+        b'data: {"error": null, "choices": []}\n\n',
         b'data: {"choices": [{"delta": {"tool_calls": [7]}}]}\n\n',
         b"data: " + b"[" * 100_000 + b"\n\n",
         b"\xff\xfe\n\n",
@@ -104,7 +112,15 @@ def test_a_refusal_is_what_was_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"{}", b'{"choices": [{"message": {"content": ""}}]}', b'{"choices": [{"message": 7}]}']
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"{}",
+        b'{"choices": [{"message": {"content": ""}}]}',
+        b'{"choices": [{"message": 7}]}',
+        b'{"choices": [{"message": {"content": "Ye"}, "finish_reason": "error"}]}',
+    ],
 )
 def test_a_body_without_an_answer_is_none(body: bytes) -> None:
     assert whole_answer(body) is None

@@ -13,6 +13,8 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?=.)", re.DOTALL)
 _MAX_EVENT_BYTES = 16 * 1024 * 1024
 _MAX_ANSWER_CHARS = 16 * 1024 * 1024
 _MAX_CALLS = 1000
+# The reason of some providers for the end of an answer that broke off.
+_FAILED = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class _Call:
 class StreamedAnswer:
     """Collects an answer from server-sent events, in whatever pieces they come.
 
-    Takes time linear in the bytes, however small the pieces are. A stream over the limits gives no answer.
+    Takes time linear in the bytes, however small the pieces are. A stream over the limits, or with an error in it,
+    gives no answer.
     """
 
     def __init__(self) -> None:
@@ -52,6 +55,7 @@ class StreamedAnswer:
         self._calls: dict[int, _Call] = {}
         self._chars = 0
         self._finished = False
+        self._failed = False
         self._ended = False
 
     @property
@@ -75,14 +79,14 @@ class StreamedAnswer:
         return "".join(self._content[known:])
 
     def answer(self) -> Answered | None:
-        """The whole answer; None before its end, or when it is empty."""
+        """The whole answer; None before its end, or when it failed or is empty."""
         if rest := self._taken():
             self._line(rest)
         self._event()
         content = "".join(self._content) or "".join(self._refusal)
         calls = tuple(self._calls[index].whole() for index in sorted(self._calls))
         is_one = self._finished and self._chars <= _MAX_ANSWER_CHARS and len(self._calls) <= _MAX_CALLS
-        return Answered(content, calls) if is_one and (content or calls) else None
+        return Answered(content, calls) if is_one and not self._failed and (content or calls) else None
 
     def _keep(self, piece: bytes) -> None:
         if piece:
@@ -113,9 +117,10 @@ class StreamedAnswer:
             try:
                 self._chunk(json.loads(data))
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-                return  # a comment or an error: no part of the answer
+                return  # no part of the answer
 
     def _chunk(self, chunk: Any) -> None:
+        self._failed = self._failed or bool(chunk.get("error"))
         for choice in chunk["choices"]:
             if choice.get("index", 0) != 0:
                 continue
@@ -125,6 +130,7 @@ class StreamedAnswer:
                     self._take(texts, delta[name])
             for call in delta.get("tool_calls") or ():
                 self._call(call)
+            self._failed = self._failed or choice.get("finish_reason") == _FAILED
             self._finished = self._finished or choice.get("finish_reason") is not None
 
     def _call(self, call: Mapping[str, Any]) -> None:
@@ -146,13 +152,15 @@ class StreamedAnswer:
 
 
 def whole_answer(body: bytes) -> Answered | None:
-    """The answer in the body of a completion; None where it is empty."""
+    """The answer in the body of a completion; None where it failed or is empty."""
     try:
-        message = json.loads(body)["choices"][0]["message"]
+        choice = json.loads(body)["choices"][0]
+        message = choice["message"]
+        has_failed = choice.get("finish_reason") == _FAILED
         content = message.get("content") or message.get("refusal") or ""
         calls = message.get("tool_calls") or []
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     content = content if isinstance(content, str) else ""
     calls = tuple(call for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
-    return Answered(content, calls) if content or calls else None
+    return Answered(content, calls) if not has_failed and (content or calls) else None

@@ -316,10 +316,10 @@ class Proxy:
             async for piece in answer.pieces():
                 streamed.feed(piece)
                 if streamed.ended and recording is None:
-                    recording = self._start_recording(turn, streamed.answer(), "answered")
+                    recording = self._start_recording(turn, streamed.answer(), _ending(streamed))
                     await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
                 yield piece
-            ending = "broke_off" if streamed.answer() is None else "answered"
+            ending = _ending(streamed)
         except LanguageModelUnavailable as error:
             ending = "broke_off"
             log.warning("chat_broke_off", reason=error.reason, detail=error.detail)
@@ -385,6 +385,11 @@ def _is_too_long(body: bytes) -> bool:
             _TOO_LONG.search(str(inner.get("message", "")))
         )
     return bool(_TOO_LONG.search(str(inner)))
+
+
+def _ending(streamed: StreamedAnswer) -> Ending:
+    """What became of an answer whose stream is at its end."""
+    return "broke_off" if streamed.answer() is None else "answered"
 
 
 def _error_event(error: LanguageModelUnavailable) -> bytes:
