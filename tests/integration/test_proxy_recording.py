@@ -14,7 +14,7 @@ from reverie_server.runtime import Runtime
 async def record(runtime: Runtime, answer: str | None, at: datetime) -> list[tuple[str, str]]:
     """Record the same turn with an answer, as asked at some time; the session's messages."""
     grant, place = await runtime.gate.write(OPERATOR, "wren", "user:1", None)
-    new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(at)
+    new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(at).messages
     answered = None if answer is None else Answered(answer, ())
     await TurnRecorder(runtime.database, runtime.sessions).record(grant, place, "web:7", new, answered)
     _, live = await runtime.sessions.live(grant.principal, "web:7")
@@ -41,6 +41,6 @@ async def test_another_session_has_its_own(runtime: Runtime) -> None:
     now = datetime.now(UTC)
     await record(runtime, "One.", now)
     grant, place = await runtime.gate.write(OPERATOR, "wren", "user:1", None)
-    new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(now)
+    new = conversation_of({"messages": [{"role": "user", "content": "Go on."}]}).new_messages(now).messages
     await TurnRecorder(runtime.database, runtime.sessions).record(grant, place, "web:8", new, None)
     assert (await runtime.sessions.find(grant.principal, "web:8")).message_count == 1

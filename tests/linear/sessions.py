@@ -10,7 +10,7 @@ from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, tal
 
 from reverie_server.heuristics import notes
 from reverie_server.prompt import visible_messages, window
-from reverie_server.proxy import chat, commands
+from reverie_server.proxy import chat, commands, kept
 from reverie_server.sessions import chunk, daily_log, transcript, validate
 from reverie_server.sessions.model import Message
 from reverie_server.settings.agent import AgentSettings
@@ -56,8 +56,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.proxy.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
     "reverie_server.proxy.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),
     "reverie_server.proxy.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
-    "reverie_server.proxy.chat.text_of": lambda text: chat.text_of({"content": text}),
-    "reverie_server.proxy.chat.storable": chat.storable,
+    "reverie_server.proxy.kept.text_of": lambda text: kept.text_of([{"type": "text", "text": text}]),
+    "reverie_server.proxy.kept.kept": lambda text: kept.kept(
+        "user", text, {"name": text, "tool_calls": [{"id": text}]}, "m", NOW
+    ),
     "reverie_server.sessions.chunk.chunk_messages": lambda text: chunk.chunk_messages(SETTINGS, [message(text)]),
     "reverie_server.sessions.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
     "reverie_server.sessions.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),

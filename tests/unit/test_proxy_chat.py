@@ -39,7 +39,7 @@ def chat(*messages: dict[str, Any]) -> Conversation:
 
 
 def new(*messages: dict[str, Any]) -> list[NewMessage]:
-    return chat(*messages).new_messages(NOW)
+    return list(chat(*messages).new_messages(NOW).messages)
 
 
 def test_without_echoes_nothing_is_changed() -> None:
@@ -131,7 +131,6 @@ def test_what_is_new_is_what_came_since_the_last_answer() -> None:
     assert new(user("one"), assistant(None, "c1"), tool("c1"))[0].extra == {"tool_call_id": "c1"}
     assert [message.content for message in new(user("one"), assistant("The answer is"))] == ["one"]
     assert new(user("one"), assistant("1"), assistant("2"))[0].content == "one"
-    assert new(user([PICTURE])) == []
 
 
 def test_ids_follow_from_the_conversation() -> None:
@@ -166,6 +165,56 @@ def test_a_session_is_told_by_how_it_began_and_whose_it_is() -> None:
 def test_what_cannot_be_stored_is_replaced() -> None:
     [message] = new(user("a\x00b\ud800c"))
     assert message.content == "ab\ufffdc"
+    [message] = new({**user("Hi"), "name": "A\x00da", "tool_call_id": "\ud800"})
+    assert message.extra == {"name": "Ada", "tool_call_id": "\ufffd"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": {"x": 1}},
+        {"name": ["a"]},
+        {"tool_call_id": 5},
+        {"tool_calls": "no list"},
+        {"tool_calls": {"id": "c1"}},
+        {"tool_calls": [{"id": "a\x00b"}]},
+        {"tool_calls": [{"id": "x" * 1_048_576}]},
+        {"tool_calls": [{"function": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[7]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}]},
+    ],
+)
+def test_fields_that_cannot_be_read_or_stored_are_left_out(fields: dict[str, Any]) -> None:
+    [message] = new({**user("Hi"), **fields})
+    assert (message.content, message.extra) == ("Hi", {})
+
+
+def test_calls_among_what_are_none_are_kept() -> None:
+    [message] = new({**user("Hi"), "tool_calls": ["a", {"id": "c1"}, 7], "name": "Ada"})
+    assert message.extra == {"tool_calls": [{"id": "c1"}], "name": "Ada"}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ([PICTURE, PICTURE], "(Without words: a picture.)"),
+        ([PICTURE, {"type": "file", "file": {}}, {"type": ["x"]}, 7], "(Without words: a picture, a file.)"),
+        ([], "(Without words.)"),
+        (" \n", "(Without words.)"),
+    ],
+)
+def test_a_message_without_words_says_so(content: Any, words: str) -> None:
+    kept = chat(user(content)).new_messages(NOW)
+    assert ([message.content for message in kept.messages], kept.missing) == ([words], ("message_without_words",))
+    assert chat(user([PICTURE, {"type": "text", "text": "What is it?"}])).new_messages(NOW).missing == ()
+
+
+def test_a_text_that_is_too_long_is_cut_and_says_so() -> None:
+    kept = chat(user("é" * 600_000), user("Short.")).new_messages(NOW)
+    [long, short] = kept.messages
+    assert long.content.startswith("é" * 500_000)
+    assert long.content.endswith("é\n\n(The rest of this message was too long to be stored.)")
+    assert len(long.content.encode()) <= 1_048_576
+    assert (short.content, kept.missing) == ("Short.", ("message_cut",))
+    assert chat(user("x" * 1_048_576)).new_messages(NOW).missing == ()
 
 
 def test_the_last_pairs_keep_tools_together_and_every_system_message() -> None:

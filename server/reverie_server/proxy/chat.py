@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,8 @@ from typing import Any
 
 from reverie_indexer.errors import ValidationFailed
 from reverie_server.prompt.window import divide
-from reverie_server.sessions.model import Message, NewMessage, Role
+from reverie_server.proxy.kept import Kept, kept, text_of
+from reverie_server.sessions.model import Message, Role, fields_of
 from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.tokens import CountTokens, message_tokens
 
@@ -26,7 +26,6 @@ _ROLES: Mapping[str, Role] = {
 }
 _EXTRA = ("tool_calls", "tool_call_id", "name")
 _HASH_CHARS = 40
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,12 @@ class Conversation:
     @property
     def system_prompt(self) -> str:
         """The caller's own system prompt; "" without one."""
-        return "" if self.system is None else text_of(self.messages[self.system])
+        return "" if self.system is None else _text_of(self.messages[self.system])
 
     @property
     def current_text(self) -> str:
         """The words of the user's message that this turn answers; "" without one."""
-        return "" if self.current is None else text_of(self.messages[self.current])
+        return "" if self.current is None else _text_of(self.messages[self.current])
 
     def history(self, count: CountTokens, at: datetime) -> list[Message]:
         """The messages but the current one and those of the system; `seq` is the index among `messages`."""
@@ -97,8 +96,8 @@ class Conversation:
         beginning = hashes[first] if first is not None else next(iter(hashes.values()), "")
         return f"proxy:{_hash(json.dumps([owner_key, beginning]))}"
 
-    def new_messages(self, at: datetime) -> list[NewMessage]:
-        """The messages of the user and of tools since the last answer.
+    def new_messages(self, at: datetime) -> Kept:
+        """The messages of the user and of tools since the last answer, as a session keeps them.
 
         The id of each follows from the conversation up to it and its own content, so that a request that is tried again
         has the same ids.
@@ -108,19 +107,16 @@ class Conversation:
         while indexes and _role(self.messages[indexes[-1]]) == "assistant":
             indexes.pop()  # the beginning of the answer, which the caller prescribes
         answers = [i for i, index in enumerate(indexes) if _role(self.messages[index]) == "assistant"]
-        new = []
-        for index in indexes[answers[-1] + 1 if answers else 0 :]:
-            message = self.messages[index]
-            text = storable(text_of(message))
-            if text.strip() or _role(message) == "tool":
-                new.append(NewMessage(_role(message), text, hashes[index], at, _extra_of(message)))
-        return new
+        new = [(hashes[index], self.messages[index]) for index in indexes[answers[-1] + 1 if answers else 0 :]]
+        found = [kept(_role(message), message.get("content"), message, name, at) for name, message in new]
+        missing = dict.fromkeys(missing for _, missing in found if missing is not None)
+        return Kept([message for message, _ in found], tuple(missing))
 
     def _as_messages(self, count: CountTokens, at: datetime) -> list[Message]:
         """The messages as those of a session, numbered by their index."""
         messages = []
         for index, message in enumerate(self.messages):
-            text, extra = text_of(message), _extra_of(message)
+            text, extra = _text_of(message), fields_of(message)
             tokens = message_tokens(text, extra, count)
             messages.append(Message(index, _role(message), text, at, tokens, extra=extra))
         return messages
@@ -156,17 +152,6 @@ def conversation_of(body: Mapping[str, Any]) -> Conversation:
             current = len(messages)
         messages.append(stripped)
     return Conversation(messages, system, current)
-
-
-def text_of(message: Mapping[str, Any]) -> str:
-    """The words of a message: its content, or the texts among its parts, joined by line breaks."""
-    content = message.get("content")
-    return "\n".join(_texts(content)) if isinstance(content, list) else content or ""
-
-
-def storable(text: str) -> str:
-    """The text without what the database cannot store: surrogates are replaced, null characters removed."""
-    return _SURROGATE.sub("\ufffd", text).replace("\x00", "")
 
 
 def _checked_messages(messages: Any) -> list[dict[str, Any]]:
@@ -213,13 +198,8 @@ def _stripped_text(text: str) -> str:
     return text if stripped == text else stripped.strip("\n")
 
 
-def _extra_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a message that a session stores besides its role and text."""
-    return {name: message[name] for name in _EXTRA if message.get(name) is not None}
-
-
-def _texts(parts: Sequence[Any]) -> list[str]:
-    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+def _text_of(message: Mapping[str, Any]) -> str:
+    return text_of(message.get("content"))
 
 
 def _part(text: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,7 +28,9 @@ from reverie_server.llm.streamed import Answered, StreamedAnswer, whole_answer
 from reverie_server.prompt.turn import TurnRequest, Turns
 from reverie_server.prompt.turn_log import Ending
 from reverie_server.proxy.chat import Conversation
+from reverie_server.proxy.kept import Missing
 from reverie_server.proxy.recording import TurnRecorder
+from reverie_server.sessions.model import NewMessage
 from reverie_server.text.tokens import CountTokens
 
 log = structlog.get_logger()
@@ -81,11 +83,12 @@ class _Memory:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A forwarded request, to be recorded with its answer."""
+    """What is recorded of a request with its answer. The body, which may be large, is no part of it."""
 
-    request: ChatRequest
+    connection: Connection
+    session_id: str
+    new: Sequence[NewMessage]
     memory: _Memory
-    arrived: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +142,19 @@ class Proxy:
         """
         arrived = datetime.now(UTC)
         memory = await self._memory_of(request, arrived)
+        turn, missing = _turn(request, memory, arrived)
+        if not memory.is_refused:
+            memory = replace(memory, warnings=(*memory.warnings, *missing))
         try:
-            return await self._answered(request, memory, arrived)
+            return await self._answered(request, memory, turn, arrived)
         except LanguageModelUnavailable:
-            self._end(request, memory, "failed")
+            self._end(turn, "failed")
             raise
         except asyncio.CancelledError:
-            self._end(request, memory, "left")
+            self._end(turn, "left")
             raise
 
-    async def _answered(self, request: ChatRequest, memory: _Memory, arrived: datetime) -> ChatAnswer:
+    async def _answered(self, request: ChatRequest, memory: _Memory, turn: _Turn, arrived: datetime) -> ChatAnswer:
         async with AsyncExitStack() as stack:
             answer = await self._forward(stack, request, request.conversation, memory)
             if answer.status in (400, 413, 422):
@@ -165,9 +171,8 @@ class Proxy:
                 headers[TURN_HEADER] = memory.turn_id
             if memory.warnings:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
-            turn = _Turn(request, memory, arrived)
             if answer.status != 200:
-                self._end(request, memory, "failed")
+                self._end(turn, "failed")
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
                 pieces = self._streamed(answer, turn)
@@ -234,17 +239,17 @@ class Proxy:
         try:
             done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
         except asyncio.CancelledError:
-            self._start(self._left(request, task), "proxy-left")
+            self._start(self._left(request, task, at), "proxy-left")
             raise
         if done:
             return task.result()
         task.cancel()
         return self._with_warning(bare, "memory_timeout", "memory was not there in time")
 
-    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory]) -> None:
+    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory], at: datetime) -> None:
         """Note that a client did not wait for its turn, whose memory is still looked up."""
         with suppress(OwnerRequired):
-            self._end(request, await looking_up, "left")
+            self._end(_turn(request, await looking_up, at)[0], "left")
 
     async def _look_up(self, request: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
         memory = bare
@@ -337,22 +342,19 @@ class Proxy:
             await self._record_turn(turn, answer)
         finally:
             # The first turn of a memory makes it, and its row needs it.
-            self._end(turn.request, turn.memory, ending)
+            self._end(turn, ending)
 
-    def _end(self, request: ChatRequest, memory: _Memory, ending: Ending) -> None:
-        self._turns.end(request.connection.caller.tenant_id, memory.turn_id, ending)
+    def _end(self, turn: _Turn, ending: Ending) -> None:
+        self._turns.end(turn.connection.caller.tenant_id, turn.memory.turn_id, ending)
 
     async def _record_turn(self, turn: _Turn, answer: Answered | None) -> None:
-        conversation, memory, who = turn.request.conversation, turn.memory, turn.request.connection
-        if memory.is_refused:
+        who = turn.connection
+        if turn.memory.is_refused or not turn.new:
             return
         try:
-            new = conversation.new_messages(turn.arrived)
-            session_id = turn.request.session_id or conversation.session_id(who.owner_key)
             # A database that was not there before the answer may be there after it.
-            target = memory.target or await self._gate.converse(who.caller, who.agent_id, who.owner_key)
-            if new:
-                await self._recorder.record(*target, session_id, new, answer)
+            target = turn.memory.target or await self._gate.converse(who.caller, who.agent_id, who.owner_key)
+            await self._recorder.record(*target, turn.session_id, turn.new, answer)
         except ReverieError as error:
             self.failures[f"record_{error.code}"] += 1
             log.warning("chat_not_recorded", code=error.code, detail=error.detail)
@@ -365,6 +367,14 @@ class Proxy:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def _turn(request: ChatRequest, memory: _Memory, at: datetime) -> tuple[_Turn, Sequence[Missing]]:
+    """What is recorded of a request, and what is missing from that."""
+    new = request.conversation.new_messages(at)
+    session_id = request.session_id or request.conversation.session_id(request.connection.owner_key)
+    target = replace(memory, system_prompt="", user_section="")
+    return _Turn(request.connection, session_id, new.messages, target), new.missing
 
 
 def _passed(headers: Mapping[str, str]) -> dict[str, str]:

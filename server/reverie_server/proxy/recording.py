@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,10 +11,11 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.llm.streamed import Answered
-from reverie_server.proxy.chat import storable
+from reverie_server.proxy.kept import kept
 from reverie_server.sessions.lookup import Key, look_up
 from reverie_server.sessions.model import NewMessage
 from reverie_server.sessions.sessions import Sessions
+from reverie_server.sessions.validate import MAX_CONTENT_BYTES, MAX_MESSAGES
 
 SQL = Queries(__file__)
 # Clients wait ten minutes for an answer before they try again. The same turn later is a repetition.
@@ -39,10 +40,10 @@ class TurnRecorder:
         suffix = await self._suffix(Key.of(grant.principal, session_id), new[0])
         messages = [replace(message, message_id=f"{message.message_id}{suffix}") for message in new]
         if answer is not None:
-            extra = {"tool_calls": list(answer.tool_calls)} if answer.tool_calls else {}
-            answer_id = f"{messages[-1].message_id}:answer"
-            messages.append(NewMessage("assistant", storable(answer.content), answer_id, None, extra))
-        await self._sessions.append(grant, place, session_id, messages)
+            fields = {"tool_calls": list(answer.tool_calls)} if answer.tool_calls else {}
+            messages.append(kept("assistant", answer.content, fields, f"{messages[-1].message_id}:answer", None)[0])
+        for batch in _batches(messages):
+            await self._sessions.append(grant, place, session_id, batch)
 
     async def _suffix(self, key: Key, first: NewMessage) -> str:
         """The suffix of the ids of a turn: "" the first time, then `.` and the number of the repetition."""
@@ -61,3 +62,16 @@ class TurnRecorder:
         if last_at is not None and datetime.now(UTC) - last_at < RETRY_WITHIN:
             times -= 1
         return f".{times}" if times else ""
+
+
+def _batches(messages: Sequence[NewMessage]) -> Iterator[Sequence[NewMessage]]:
+    """The messages in order, in as many as one call takes, with as much text as one message may have."""
+    batch: list[NewMessage] = []
+    chars = 0
+    for message in messages:
+        if batch and (len(batch) == MAX_MESSAGES or chars + len(message.content) > MAX_CONTENT_BYTES):
+            yield batch
+            batch, chars = [], 0
+        batch.append(message)
+        chars += len(message.content)
+    yield batch

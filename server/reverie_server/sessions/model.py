@@ -39,9 +39,20 @@ class NewMessage:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+def fields_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What a message of a model's protocol has beside its text, without fields that are not as the protocol says."""
+    fields = {name: message[name] for name in ("tool_call_id", "name") if isinstance(message.get(name), str)}
+    if isinstance(calls := message.get("tool_calls"), list):
+        fields["tool_calls"] = [call for call in calls if isinstance(call, dict)]
+    return fields
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stored message. `seq` counts from 1 in the order of the session; `tokens` is its share of a prompt."""
+    """A stored message. `seq` counts from 1 in the order of the session; `tokens` is its share of a prompt.
+
+    `extra` is as the protocol says, whatever is stored.
+    """
 
     seq: int
     role: Role
@@ -51,11 +62,15 @@ class Message:
     message_id: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Leave out fields that no reader takes: older servers stored what callers of the proxy sent."""
+        if self.extra:
+            object.__setattr__(self, "extra", fields_of(self.extra))
+
     @property
     def speaker(self) -> str:
         """The name of who speaks, where the message has one, else ""."""
-        name = self.extra.get("name")
-        return name if isinstance(name, str) else ""
+        return str(self.extra.get("name", ""))
 
     def for_model(self) -> dict[str, Any]:
         """The message in the form of the chat completions protocol."""
