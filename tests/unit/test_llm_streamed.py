@@ -74,7 +74,8 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [b'data: {"error": {"message": "overloaded"}}\n\n', b'data: {"error": "x"}\n\n', event("error", content="")]
+    "failure",
+    [b'data: {"error": {"message": "overloaded"}}\n\n', b'data: {"error": "x"}\n\n', event("error", content="")],
 )
 def test_a_stream_with_an_error_in_it_is_no_answer(failure: bytes) -> None:
     assert read(event(content="Ye"), failure, DONE) is None

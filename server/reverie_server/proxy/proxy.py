@@ -30,7 +30,7 @@ from reverie_server.prompt.turn_log import Ending
 from reverie_server.proxy.chat import Conversation
 from reverie_server.proxy.kept import Missing
 from reverie_server.proxy.recording import TurnRecorder
-from reverie_server.sessions.model import NewMessage
+from reverie_server.proxy.recordings import AskedTurn, Recordings
 from reverie_server.text.tokens import CountTokens
 
 log = structlog.get_logger()
@@ -82,16 +82,6 @@ class _Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """What is recorded of a request with its answer. The body, which may be large, is no part of it."""
-
-    connection: Connection
-    session_id: str
-    new: Sequence[NewMessage]
-    memory: _Memory
-
-
-@dataclass(frozen=True, slots=True)
 class ProxyTimeouts:
     """The seconds that a turn waits for memory, and at its end for being recorded; it then goes on without."""
 
@@ -127,12 +117,12 @@ class Proxy:
     ) -> None:
         self._gate = gate
         self._turns = turns
-        self._recorder = recorder
         self._model = model
         self._count = count
         self._timeouts = timeouts
         self._background: set[asyncio.Task[Any]] = set()
         self.failures: Counter[str] = Counter()
+        self._recordings = Recordings(gate, turns, recorder, self.failures)
 
     async def answer(self, request: ChatRequest) -> ChatAnswer:
         """The provider's answer to the request with memory added; the caller closes it.
@@ -142,19 +132,19 @@ class Proxy:
         """
         arrived = datetime.now(UTC)
         memory = await self._memory_of(request, arrived)
-        turn, missing = _turn(request, memory, arrived)
+        turn, missing = _asked(request, memory, arrived)
         if not memory.is_refused:
             memory = replace(memory, warnings=(*memory.warnings, *missing))
         try:
             return await self._answered(request, memory, turn, arrived)
         except LanguageModelUnavailable:
-            self._end(turn, "failed")
+            self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "failed")
             raise
         except asyncio.CancelledError:
-            self._end(turn, "left")
+            self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "left")
             raise
 
-    async def _answered(self, request: ChatRequest, memory: _Memory, turn: _Turn, arrived: datetime) -> ChatAnswer:
+    async def _answered(self, request: ChatRequest, memory: _Memory, turn: AskedTurn, arrived: datetime) -> ChatAnswer:
         async with AsyncExitStack() as stack:
             answer = await self._forward(stack, request, request.conversation, memory)
             if answer.status in (400, 413, 422):
@@ -172,7 +162,7 @@ class Proxy:
             if memory.warnings:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
             if answer.status != 200:
-                self._end(turn, "failed")
+                self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "failed")
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
                 pieces = self._streamed(answer, turn)
@@ -239,17 +229,17 @@ class Proxy:
         try:
             done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
         except asyncio.CancelledError:
-            self._start(self._left(request, task, at), "proxy-left")
+            self._start(self._left(request, task), "proxy-left")
             raise
         if done:
             return task.result()
         task.cancel()
         return self._with_warning(bare, "memory_timeout", "memory was not there in time")
 
-    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory], at: datetime) -> None:
+    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory]) -> None:
         """Note that a client did not wait for its turn, whose memory is still looked up."""
         with suppress(OwnerRequired):
-            self._end(_turn(request, await looking_up, at)[0], "left")
+            self._turns.end(request.connection.caller.tenant_id, (await looking_up).turn_id, "left")
 
     async def _look_up(self, request: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
         memory = bare
@@ -308,7 +298,7 @@ class Proxy:
         log.warning("chat_memory_failed", code=code, detail=detail)
         return replace(memory, warnings=(*memory.warnings, code))
 
-    async def _streamed(self, answer: RawAnswer, turn: _Turn) -> AsyncIterator[bytes]:
+    async def _streamed(self, answer: RawAnswer, turn: AskedTurn) -> AsyncIterator[bytes]:
         """The answer as it comes; its end waits until the turn is recorded, for at most `record_seconds`.
 
         Of an answer that breaks off, or that its caller drops, the question is recorded. Where the provider breaks off,
@@ -334,33 +324,8 @@ class Proxy:
                 recording = self._start_recording(turn, streamed.answer(), ending)
         await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
 
-    def _start_recording(self, turn: _Turn, answer: Answered | None, ending: Ending) -> asyncio.Task[None]:
-        return self._start(self._record_and_end(turn, answer, ending), "proxy-record")
-
-    async def _record_and_end(self, turn: _Turn, answer: Answered | None, ending: Ending) -> None:
-        try:
-            await self._record_turn(turn, answer)
-        finally:
-            # The first turn of a memory makes it, and its row needs it.
-            self._end(turn, ending)
-
-    def _end(self, turn: _Turn, ending: Ending) -> None:
-        self._turns.end(turn.connection.caller.tenant_id, turn.memory.turn_id, ending)
-
-    async def _record_turn(self, turn: _Turn, answer: Answered | None) -> None:
-        who = turn.connection
-        if turn.memory.is_refused or not turn.new:
-            return
-        try:
-            # A database that was not there before the answer may be there after it.
-            target = turn.memory.target or await self._gate.converse(who.caller, who.agent_id, who.owner_key)
-            await self._recorder.record(*target, turn.session_id, turn.new, answer)
-        except ReverieError as error:
-            self.failures[f"record_{error.code}"] += 1
-            log.warning("chat_not_recorded", code=error.code, detail=error.detail)
-        except Exception:  # the edge of a job: the answer is on its way
-            self.failures["record_internal_error"] += 1
-            log.exception("chat_not_recorded")
+    def _start_recording(self, turn: AskedTurn, answer: Answered | None, ending: Ending) -> asyncio.Task[None]:
+        return self._start(self._recordings.record(turn, answer, ending), "proxy-record")
 
     def _start(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
         task = asyncio.create_task(work, name=name)
@@ -369,12 +334,11 @@ class Proxy:
         return task
 
 
-def _turn(request: ChatRequest, memory: _Memory, at: datetime) -> tuple[_Turn, Sequence[Missing]]:
+def _asked(request: ChatRequest, memory: _Memory, at: datetime) -> tuple[AskedTurn, Sequence[Missing]]:
     """What is recorded of a request, and what is missing from that."""
-    new = request.conversation.new_messages(at)
-    session_id = request.session_id or request.conversation.session_id(request.connection.owner_key)
-    target = replace(memory, system_prompt="", user_section="")
-    return _Turn(request.connection, session_id, new.messages, target), new.missing
+    who, new = request.connection, request.conversation.new_messages(at)
+    session_id = request.session_id or request.conversation.session_id(who.owner_key)
+    return AskedTurn(who, session_id, new.messages, memory.turn_id, memory.target, memory.is_refused), new.missing
 
 
 def _passed(headers: Mapping[str, str]) -> dict[str, str]:
