@@ -128,7 +128,8 @@ class Proxy:
         """The provider's answer to the request with memory added; the caller closes it.
 
         An error that the provider answers is passed on. Raises LanguageModelUnavailable when the provider cannot be
-        reached, and OwnerRequired where the request names no owner and has to.
+        reached, and OwnerRequired where the request names no owner and has to. Where the provider fails,
+        or the caller does not wait, the question is recorded.
         """
         arrived = datetime.now(UTC)
         memory = await self._memory_of(request, arrived)
@@ -138,10 +139,10 @@ class Proxy:
         try:
             return await self._answered(request, memory, turn, arrived)
         except LanguageModelUnavailable:
-            self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "failed")
+            self._start_recording(turn, None, "failed")
             raise
         except asyncio.CancelledError:
-            self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "left")
+            self._start_recording(turn, None, "left")
             raise
 
     async def _answered(self, request: ChatRequest, memory: _Memory, turn: AskedTurn, arrived: datetime) -> ChatAnswer:
@@ -162,7 +163,9 @@ class Proxy:
             if memory.warnings:
                 headers[WARNING_HEADER] = ", ".join(memory.warnings)
             if answer.status != 200:
-                self._turns.end(turn.connection.caller.tenant_id, turn.turn_id, "failed")
+                # A request that is wrong is no turn; its client has to send another.
+                asked = turn if answer.status in (408, 429) or answer.status >= 500 else replace(turn, new=())
+                self._start_recording(asked, None, "failed")
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
                 pieces = self._streamed(answer, turn)
@@ -229,17 +232,17 @@ class Proxy:
         try:
             done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
         except asyncio.CancelledError:
-            self._start(self._left(request, task), "proxy-left")
+            self._start(self._left(request, task, at), "proxy-left")
             raise
         if done:
             return task.result()
         task.cancel()
         return self._with_warning(bare, "memory_timeout", "memory was not there in time")
 
-    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory]) -> None:
-        """Note that a client did not wait for its turn, whose memory is still looked up."""
+    async def _left(self, request: ChatRequest, looking_up: asyncio.Task[_Memory], at: datetime) -> None:
+        """Record the question of a client that did not wait for its turn, whose memory is still looked up."""
         with suppress(OwnerRequired):
-            self._turns.end(request.connection.caller.tenant_id, (await looking_up).turn_id, "left")
+            self._start_recording(_asked(request, await looking_up, at)[0], None, "left")
 
     async def _look_up(self, request: ChatRequest, bare: _Memory, at: datetime) -> _Memory:
         memory = bare
