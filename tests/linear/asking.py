@@ -11,6 +11,7 @@ from tests.growth import Reading
 from reverie_server.forgetting import possible_requests
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
+    answer_style,
     confidences,
     fact_requests,
     forget_requests,
@@ -136,6 +137,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(
         text, statements(text)
     ),
+    "reverie_server.heuristics.requests.answer_style.is_of_style": answer_style.is_of_style,
     "reverie_server.heuristics.requests.words_of_others.asks_for_work": words_of_others.asks_for_work,
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
         [_asking(text)], text

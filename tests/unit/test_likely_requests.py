@@ -11,6 +11,7 @@ from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.forgetting.selection import having
 from reverie_server.heuristics import sentence_model
 from reverie_server.heuristics.requests import request_model
+from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.likely_requests import (
     forgetting_asked,
     likely_requests,
@@ -173,3 +174,25 @@ def test_who_would_rather_not_talk_of_it_asks_for_nothing() -> None:
 )
 def test_a_thing_of_its_own_that_is_deleted_is_nothing_that_was_told(sentence: str, may_ask: bool) -> None:
     assert bool(likely_requests("forget", [sentence])) is may_ask
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "keep it dry",
+        "Keep it short, please.",
+        "keep it under 100 words",
+        "and make it a bit more formal",
+        "halt es kurz",
+        "Mantenlo breve.",
+        "简短一点",
+    ],
+)
+def test_how_an_answer_is_to_be_asks_to_remember_nothing(sentence: str) -> None:
+    assert likely_requests("remember", [sentence]) == []
+    assert split_request(sentence).kind == "none"
+
+
+@pytest.mark.parametrize("sentence", ["keep it in mind", "keep that safe for me", "Keep my answers short."])
+def test_what_is_to_be_kept_is(sentence: str) -> None:
+    assert split_request(sentence).kind != "none" or likely_requests("remember", [sentence])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from reverie_server.heuristics.cues import all_cues
+from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
     asks_for_value,
@@ -149,6 +150,8 @@ def points_back(sentence: str) -> bool:
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
     request = _split(sentence)
+    if request.kind != "none" and is_of_style(aligned(sentence)):
+        return Request("none", 0, len(sentence))
     # "Merk dir das bitte nicht", "remember not to keep that".
     if request.kind in ("before", "next", "named"):
         is_contrary = asks_not_to_keep(aligned(sentence))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.confidences import is_of_any_store
 from reverie_server.heuristics.requests.fact_requests import Request, aligned
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary, everything_about
@@ -135,7 +136,7 @@ def _is_of_a_task(plain: str) -> bool:
 
 def _may_ask(kind: Kind, part: str) -> bool:
     """Whether a part of a sentence may ask for it, beside what it says of the forgetting of the one who speaks."""
-    if not is_worth_a_vector(kind, part):
+    if not is_worth_a_vector(kind, part) or (kind == "remember" and is_of_style(aligned(part))):
         return False
     # "Vergiss mir das ja nich" has the words of the contrary.
     if kind == "forget" and is_not_to_be_lost(part):
