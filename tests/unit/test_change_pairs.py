@@ -234,6 +234,9 @@ def test_a_sentence_that_tells_of_an_end_reads_otherwise_than_one_that_tells_of_
         ),
         ("It is 7 October now, at ten to nine.", fact("is", "Joel's birthday is 13 October.", subject="Joel"), False),
         ("若楠上周搬去杭州了。", fact("is", "若楠的预产期是6月10日。", subject="若楠"), False),
+        ("Ellie's kids are called Josh and Maya.", fact("lives_in", "Bristol", subject="Ellie"), False),
+        ("Ellie moved to Bath.", fact("lives_in", "Bristol", subject="Ellie"), True),
+        ("Ellie has a cottage near Bath now.", fact("lives_in", "Bristol", subject="Ellie"), True),
     ],
 )
 def test_what_can_be_otherwise(told: str, known: OpenFact, can_be: bool) -> None:

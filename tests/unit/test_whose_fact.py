@@ -183,3 +183,24 @@ def test_people_leave_out_that_it_is_they_of_whom_they_speak(text: str, expected
 )
 def test_what_several_do_is_said_of_them(text: str, expected: str) -> None:
     assert read_facts([Utterance(text, AT)])[-1].text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My wife and I have a dog, he's called Rex",
+        "My sister has a new baby, she's called Ada",
+        "My brother got a puppy, it's called Max",
+        "Meine Frau und ich haben einen Hund, er heißt Rex",
+        "Mi mujer y yo tenemos un perro, se llama Rex",
+        "Mi hermana tuvo un bebé, se llama Ada",
+    ],
+)
+def test_who_has_somebody_has_not_their_name(text: str) -> None:
+    people = ("wife", "sister", "brother")
+    assert not [fact for fact in read_facts([Utterance(text, AT)]) if fact.predicate in people]
+
+
+@pytest.mark.parametrize("text", ["My cat is three, she's called Mia", "Mein Hund ist ein Dackel, er heißt Waldi"])
+def test_who_is_something_has_their_name(text: str) -> None:
+    assert read_facts([Utterance(text, AT)])[0].object in ("Mia", "Waldi")

@@ -84,6 +84,10 @@ _SEEKS = re.compile(
     r"|such(?:e|en|t|st)|(?:bewerb|bewirb)\w+|busc(?:o|a|as|amos|an|ando))(?!\w)|[在想]找(?!到)|找(?:房|工作)|看房"
 )
 _FOUND = re.compile(r"(?<!\w)(?:found|gefunden|fand(?:en)?|encontr\w+)(?!\w)|找到")
+_MOVES = re.compile(
+    r"(?<!\w)(?:mov(?:e[ds]?|ing)|relocat\w+|settl\w+|emigrat\w+|back|left|zieh\w*|zog\w*|gezogen|umzug\w*|zurück"
+    r"|mud\w+|traslad\w+|regres\w+|volv\w+|vuel\w+)(?!\w)|搬|回国|回老家|回来"
+)
 _MOVED_IN = re.compile(
     r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
 )
@@ -174,6 +178,10 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate == "age" or _abides(change, fact):
         return False
     if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
+        return False
+    # "Ellie's kids are called Josh and Maya" says nothing of where she lives; the user's own home may be alluded to.
+    is_of_them = fact.predicate == "lives_in" and fact.subject != SELF
+    if is_of_them and not (has_value(change, fact) or says_it_is_over(change) or _MOVES.search(sentence)):
         return False
     if _is_value(fact) and not _can_be_its_value(change, fact):
         return False
