@@ -84,8 +84,14 @@ def checked_url(base_url: str | None) -> str:
     url = (base_url or os.environ.get("REVERIE_URL") or DEFAULT_URL).strip().rstrip("/").removesuffix("/api/v1")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError(f"base_url is an http or https URL, such as {DEFAULT_URL}; this is {url!r}")
+        raise ValueError(f"base_url is an http or https URL, such as {DEFAULT_URL}; this is {shown_url(url)!r}")
     return url
+
+
+def shown_url(url: str) -> str:
+    """A URL without the user and the password in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def checked_key(api_key: str | None) -> str | None:

@@ -25,6 +25,7 @@ PAGES = (
     *("overview", "memory", "facts", "contradictions", "conversations", "search", "graph", "nights", "forget"),
     *("prompt", "jobs", "agent", "connect", "timeline", "turns", "snapshot", "nights/next"),
 )
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 ADMIN_PAGES = ("people", "keys", "audit")
 SECRET = "The heron keeps its lantern in the east boathouse."
 # Their own scripts alone, each by an address that changes with it.
@@ -511,3 +512,18 @@ async def test_an_archive_is_looked_at_before_it_is_brought_in(
     assert (await browser.post(address, data={"form_token": token[1]}, files={"other": ("a", b"")})).status_code == 422
     foreign = {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
     assert (await browser.post(address, data={"form_token": token[1]}, headers=foreign, **sent)).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/browser/login", "/browser/static/live.js", "/browser/static/nothing"])
+async def test_who_has_no_key_yet_sends_no_more_than_one(browser: httpx.AsyncClient, path: str) -> None:
+    large = await browser.post(path, content=b"key=" + b"%41" * 4000, headers=FORM)
+    assert large.status_code == 413
+    small = await browser.post("/browser/login", content=b"key=%41", headers=FORM)
+    assert small.status_code == 401
+
+
+async def test_a_version_that_is_no_number_is_refused(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await remember(client)
+    answer = await send(browser, "memory/restore", {"path": "notes/a.md", "version": "x"})
+    assert answer.status_code == 422, answer.text
+    assert "a whole number" in answer.text

@@ -39,3 +39,15 @@ def test_an_agent_that_sets_nothing_follows_the_server() -> None:
 def test_a_server_does_not_start_with_a_value_that_no_agent_may_have(name: str, value: str, complaint: str) -> None:
     with pytest.raises(SetupError, match=rf"are not valid: {name}: Value error, {complaint}"):
         Settings.load(**{name: value})
+
+
+@pytest.mark.parametrize("own", [{"text_weight": 0.3}, {"vector_weight": 0.7}])
+def test_a_weight_of_an_agent_stands_whatever_the_servers_are(own: dict[str, float]) -> None:
+    defaults = AgentSettings(text_weight=0.5, vector_weight=0.5)
+    found = effective_settings(defaults, own)
+    assert (found.text_weight, found.vector_weight) == (0.3, 0.7)
+
+
+def test_a_time_that_never_comes_is_no_schedule() -> None:
+    with pytest.raises(ValidationError, match="never comes"):
+        Settings(backup_schedule="0 0 31 2 *", _env_file=None)

@@ -387,3 +387,10 @@ def test_what_the_package_names_is_there() -> None:
     assert sorted(reverie_client.__all__) == reverie_client.__all__
     for name in reverie_client.__all__:
         assert getattr(reverie_client, name).__doc__, name
+
+
+def test_a_password_in_the_url_is_shown_nowhere() -> None:
+    assert "s3cret" not in repr(Reverie("http://ops:s3cret@reverie.test:8077"))
+    with pytest.raises(ValueError, match="http or https") as refused:
+        Reverie("ftp://ops:s3cret@reverie.test")
+    assert "s3cret" not in str(refused.value)

@@ -54,3 +54,8 @@ def test_a_time_is_kept_and_today_is_now() -> None:
 def test_what_is_no_day_is_refused(params: dict[str, str]) -> None:
     with pytest.raises(ValidationFailed, match="a day is written as"):
         time_slider(params, TODAY)
+
+
+def test_no_day_before_the_first_one_is_offered() -> None:
+    slider = time_slider({"as_of": "0001-01-05"}, date(2026, 3, 1))
+    assert slider.steps[-1] == ("now", "")

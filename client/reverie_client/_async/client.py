@@ -23,7 +23,7 @@ from reverie_client._async.tools import AsyncTools
 from reverie_client._async.turns import AsyncTurns
 from reverie_client._async.upkeep import AsyncUpkeep
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
-from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
+from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment, shown_url
 
 
 class AsyncAgentMemory(
@@ -88,7 +88,7 @@ class AsyncReverie(AsyncAdministration):
 
     def __repr__(self) -> str:
         # Without the key: what is shown may be logged.
-        return f"{type(self).__name__}({self._connection.base_url!r})"
+        return f"{type(self).__name__}({shown_url(self._connection.base_url)!r})"
 
     def agent(self, agent_id: str, *, owner_key: str | None = None, end_user_id: str | None = None) -> AsyncAgentMemory:
         """A view of an agent's memory as an owner; with neither `owner_key` nor `end_user_id`, of what is shared.

@@ -24,7 +24,7 @@ from reverie_client._sync.tools import Tools
 from reverie_client._sync.turns import Turns
 from reverie_client._sync.upkeep import Upkeep
 from reverie_client.model import Agent, AgentPage, ToolFormat, ToolList
-from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment
+from reverie_client.request import DEFAULT_TIMEOUT_SECONDS, LIMITS, Call, checked_key, checked_url, segment, shown_url
 
 
 class AgentMemory(
@@ -89,7 +89,7 @@ class Reverie(Administration):
 
     def __repr__(self) -> str:
         # Without the key: what is shown may be logged.
-        return f"{type(self).__name__}({self._connection.base_url!r})"
+        return f"{type(self).__name__}({shown_url(self._connection.base_url)!r})"
 
     def agent(self, agent_id: str, *, owner_key: str | None = None, end_user_id: str | None = None) -> AgentMemory:
         """A view of an agent's memory as an owner; with neither `owner_key` nor `end_user_id`, of what is shared.

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _IN_FLIGHT_PER_PROCESSOR = 4
 _MIN_IN_FLIGHT = 8
 _PAGES = Pages()
+# Whoever has no key yet sends one, and where to go from there.
+_SIGN_IN_BYTES = 8 * 1024
 _RULES = (
+    BodyRule(_PAGES.are_open, _SIGN_IN_BYTES, None),
     # A page's form is no JSON.
     BodyRule(_PAGES.applies, MAX_BODY_BYTES, None),
     BodyRule(takes_archive, None),

@@ -8,7 +8,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -99,7 +99,9 @@ class Owners:
                 # Who looked before that was noted, and writes turns of a team, has written them when this is locked.
                 await connection.execute(SQL["wait_for_teams"], key)
             for row in await self._database.maintenance_query(SQL["shared_sessions"], key):
-                await self._sessions.delete(Principal(tenant_id, row["agent_id"], owner_key), row["session_id"])
+                # One that somebody else deleted meanwhile is gone, too.
+                with suppress(NotFound):
+                    await self._sessions.delete(Principal(tenant_id, row["agent_id"], owner_key), row["session_id"])
             await self._erase(key)
         return receipt
 

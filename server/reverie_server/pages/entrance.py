@@ -31,6 +31,10 @@ class Pages:
         path: str = scope["path"]
         return path != LOGIN and not path.startswith(STATIC)
 
+    def are_open(self, scope: Scope) -> bool:
+        """Whether it is for a page that needs none."""
+        return self.applies(scope) and not self.needs_key(scope)
+
     def token(self, scope: Scope) -> str | None:
         """The token of the browser's session; None without one."""
         return session_token(scope)

@@ -38,7 +38,8 @@ class TimeSlider:
     def steps(self) -> list[tuple[str, str]]:
         """Other days to go to, each with its name; "" for now."""
         here = self.day or self.today
-        days = [(label, here + timedelta(days=by)) for label, by in _STEPS]
+        most = here.toordinal() - 1
+        days = [(label, here + timedelta(days=by)) for label, by in _STEPS if -by <= most]
         steps = [(label, day.isoformat()) for label, day in days if self.start <= day < self.today]
         return [*steps, ("now", "")] if self.day else steps
 

@@ -172,6 +172,13 @@ class Form:
             raise ValidationFailed(f"the form lacks {name}")
         return self.fields[name]
 
+    def number(self, name: str) -> int:
+        """A field that is a whole number of at most nine digits; ValidationFailed for any other."""
+        text = self.text(name)
+        if not (text.isascii() and text.isdigit() and len(text) <= 9):
+            raise ValidationFailed(f"{name}: a whole number")
+        return int(text)
+
     def optional(self, name: str) -> str | None:
         """A field without white space around it; None where it is missing or empty."""
         return self.fields.get(name, "").strip() or None

@@ -122,4 +122,15 @@ class AgentSettings(BaseModel):
 
 def effective_settings(defaults: AgentSettings, agent_values: Mapping[str, Any]) -> AgentSettings:
     """The defaults with the values that an agent sets itself on top."""
-    return AgentSettings.model_validate({**defaults.model_dump(), **agent_values}) if agent_values else defaults
+    if not agent_values:
+        return defaults
+    return AgentSettings.model_validate({**defaults.model_dump(), **_with_both_weights(agent_values)})
+
+
+def _with_both_weights(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values with the other weight of search where they have one: the two sum to 1, whatever the defaults are."""
+    for name, other in (("text_weight", "vector_weight"), ("vector_weight", "text_weight")):
+        weight = values.get(name)
+        if other not in values and isinstance(weight, int | float) and 0 <= weight <= 1:
+            return {**values, other: round(1 - weight, 9)}
+    return values

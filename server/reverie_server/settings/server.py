@@ -304,10 +304,14 @@ class Settings(BaseSettings, AgentSettings, StageSettings, FactSettings, RerankS
     @classmethod
     def _schedule_is_cron(cls, value: str) -> str:
         # Slow to import, and of no use where there is no schedule.
-        from croniter import croniter
+        from croniter import CroniterBadDateError, croniter
 
         if len(value.split()) != 5 or not croniter.is_valid(value):
             raise ValueError("give the five fields of cron, such as `0 3 * * *`")
+        try:
+            croniter(value).get_next()
+        except CroniterBadDateError:
+            raise ValueError("this time never comes") from None
         return value
 
     @model_validator(mode="after")

@@ -58,7 +58,7 @@ async def write_file(visit: Visiting, form: Sent) -> Response:
 @router.post("/memory/restore")
 async def restore(visit: Visiting, form: Sent) -> Response:
     """Make an older version the present one."""
-    path, version = form.text("path"), int(form.text("version"))
+    path, version = form.text("path"), form.number("version")
     body = ScopedOwner.model_validate(visit.whose)
     await files.restore_version(visit.agent_id, path, version, Response(), visit.system, visit.who, body, None)
     return visit.go("memory/file", path=path, done="restored")
