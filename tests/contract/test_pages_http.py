@@ -527,3 +527,28 @@ async def test_a_version_that_is_no_number_is_refused(client: httpx.AsyncClient,
     answer = await send(browser, "memory/restore", {"path": "notes/a.md", "version": "x"})
     assert answer.status_code == 422, answer.text
     assert "a whole number" in answer.text
+
+
+async def test_ones_own_copy_of_a_shared_file_is_saved(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await client.put("/agents/wren/files/notes/a.md", json={"content": "For all.\n"})
+    shown = await look(browser, "memory/file", path="notes/a.md", edit="1")
+    assert 'name="version"' not in shown.text
+    assert "Restore" not in shown.text
+    saved = await send(browser, "memory/file", {"path": "notes/a.md", "content": "For me.\n"})
+    assert saved.status_code == 303, saved.text
+    found = [
+        (await client.get("/agents/wren/files/notes/a.md", params=whose)).json()["content"]
+        for whose in ({}, {"owner_key": ME})
+    ]
+    assert found == ["For all.\n", "For me.\n"]
+    assert 'name="version" value="1"' in (await look(browser, "memory/file", path="notes/a.md", edit="1")).text
+
+
+async def test_a_member_opens_a_file_of_its_leader(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    await client.put("/agents/lead/files/notes/b.md", json={"content": "The leader's.\n"})
+    await client.put("/agents/wren", json={"leader_agent_id": "lead"})
+    shown = await look(browser, "memory/file", owner=None, path="notes/b.md")
+    assert shown.status_code == 200
+    assert "The leader" in shown.text

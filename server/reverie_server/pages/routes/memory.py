@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -10,6 +12,7 @@ from reverie_server.http.routes import files
 from reverie_server.http.schemas.common import FilePut, FileQuery, FilesQuery, ScopedOwner, VersionsQuery
 from reverie_server.http.schemas.sources import FileSourcesQuery
 from reverie_server.pages.entrance import ROOT
+from reverie_server.pages.markdown import rendered
 from reverie_server.pages.visit import PageRoute, Sent, Visit, Visiting
 from reverie_server.text.markdown_edit import unified_diff
 
@@ -68,16 +71,22 @@ async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None 
     a, system, who = visit.agent_id, visit.system, visit.who
     file = await files.read_file(a, path, Response(), system, who, FileQuery.model_validate(visit.whose))
     query = visit.query(VersionsQuery, "cursor", "diff_to", limit=20, scope=file.scope)
-    history = await files.list_versions(a, path, system, who, query)
+    # Of a leader's file a member sees the text alone.
+    is_leaders = file.resolved_from == "leader"
+    history = None if is_leaders else await files.list_versions(a, path, system, who, query)
     theirs = "" if mine is None else unified_diff(mine, file.content, "yours", "theirs")
     return await visit.show(
         "file.html",
         status,
         file=file,
-        versions=history.versions,
-        diff=history.diff,
+        # What is saved is a file of whose memory this is: it has no version yet where the shared one is shown.
+        is_own=not is_leaders and (file.owner_key is not None or not visit.owner_key),
+        # On the loop a hostile text would hold all others.
+        content=await asyncio.to_thread(rendered, file.content),
+        versions=history.versions if history else [],
+        diff=history.diff if history else None,
         diff_to=query.diff_to,
-        next_cursor=history.next_cursor,
+        next_cursor=history.next_cursor if history else None,
         mine=mine,
         theirs=theirs,
         is_editing="edit" in visit.request.query_params or mine is not None,
