@@ -529,9 +529,7 @@ async def test_a_version_that_is_no_number_is_refused(client: httpx.AsyncClient,
     assert "a whole number" in answer.text
 
 
-async def test_ones_own_copy_of_a_shared_file_is_saved(
-    client: httpx.AsyncClient, browser: httpx.AsyncClient
-) -> None:
+async def test_ones_own_copy_of_a_shared_file_is_saved(client: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
     await client.put("/agents/wren/files/notes/a.md", json={"content": "For all.\n"})
     shown = await look(browser, "memory/file", path="notes/a.md", edit="1")
     assert 'name="version"' not in shown.text

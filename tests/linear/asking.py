@@ -18,6 +18,7 @@ from reverie_server.heuristics.requests import (
     likely_requests,
     not_to_be_kept,
     not_to_be_lost,
+    recollections,
     request_kinds,
     request_model,
     requested_lines,
@@ -137,6 +138,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(
         text, statements(text)
     ),
+    "reverie_server.heuristics.requests.recollections.only_recalls": recollections.only_recalls,
     "reverie_server.heuristics.requests.answer_style.is_of_style": answer_style.is_of_style,
     "reverie_server.heuristics.requests.words_of_others.asks_for_work": words_of_others.asks_for_work,
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.forgetting.selection import having
 from reverie_server.heuristics import sentence_model
+from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.likely_requests import (
@@ -196,3 +197,33 @@ def test_how_an_answer_is_to_be_asks_to_remember_nothing(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", ["keep it in mind", "keep that safe for me", "Keep my answers short."])
 def test_what_is_to_be_kept_is(sentence: str) -> None:
     assert split_request(sentence).kind != "none" or likely_requests("remember", [sentence])
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "i cant remember my pin",
+        "I don't really remember his name",
+        "remember that time i fell lol",
+        "remember that movie with the shark",
+        "Remember when we went to Rome",
+        "你记得吗",
+        "ich kann mir die pin nicht merken",
+    ],
+)
+def test_who_only_recalls_asks_nothing(sentence: str) -> None:
+    assert split_request(sentence).kind == "none"
+    assert not asks_to_remember(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Remember that my PIN is 4711",
+        "remember the trip is on Friday",
+        "remember the day: 14 March",
+        "I can't remember it, please remember that my PIN is 4711",
+    ],
+)
+def test_who_names_it_asks_to_remember_it(sentence: str) -> None:
+    assert asks_to_remember(sentence)

@@ -13,6 +13,7 @@ from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
+from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.sessions.model import Message
@@ -234,7 +235,8 @@ def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
     if _lead_end(sentence, cues):
         kinds.add("remember")
     # "Don't remember that my PIN is 8812" has the words of a request for the contrary.
-    return frozenset(kinds - {"remember"} if "remember" in kinds and asks_not_to_keep(text) else kinds)
+    is_none = "remember" in kinds and (asks_not_to_keep(text) or only_recalls(text))
+    return frozenset(kinds - {"remember"} if is_none else kinds)
 
 
 def _lead_end(sentence: str, cues: Cues) -> int:

@@ -24,6 +24,7 @@ from reverie_server.heuristics.requests.memory_requests import (
     remembered_from,
 )
 from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
+from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.text.questions import is_question
 
@@ -150,7 +151,7 @@ def points_back(sentence: str) -> bool:
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
     request = _split(sentence)
-    if request.kind != "none" and is_of_style(aligned(sentence)):
+    if request.kind != "none" and (is_of_style(plain := aligned(sentence)) or only_recalls(plain)):
         return Request("none", 0, len(sentence))
     # "Merk dir das bitte nicht", "remember not to keep that".
     if request.kind in ("before", "next", "named"):
