@@ -19,7 +19,14 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
-from reverie_server.heuristics import echoes, fact_labels, fact_reader, fact_sentences, fact_times, spoken_sentences
+from reverie_server.heuristics import (
+    echoes,
+    fact_labels,
+    fact_reader,
+    fact_sentences,
+    fact_times,
+    spoken_sentences,
+)
 from reverie_server.heuristics.changes import (
     change_pairs,
     change_sentences,
@@ -40,6 +47,7 @@ from reverie_server.heuristics.fact_grammar import (
     lines,
     objects,
     people,
+    places,
     spoken,
     statement,
     subjects,
@@ -416,6 +424,12 @@ TABLE: Mapping[str, Reading] = {
         fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)
         for phrases in all_phrases().values()
     ],
+    "reverie_server.heuristics.fact_grammar.places.can_be_home": lambda text: places.can_be_home(
+        text, is_upper=False, has_capitals=False
+    ),
+    "reverie_server.heuristics.fact_grammar.places.can_be_employer": places.can_be_employer,
+    "reverie_server.heuristics.fact_grammar.places.can_be_german_employer": places.can_be_german_employer,
+    "reverie_server.heuristics.fact_grammar.places.is_organisation": places.is_organisation,
     "reverie_server.heuristics.fact_grammar.objects.is_trade_or_diet": objects.is_trade_or_diet,
     "reverie_server.heuristics.fact_grammar.clauses.is_quoted": clauses.is_quoted,
     "reverie_server.heuristics.fact_grammar.clauses.denied": lambda text: clauses.denied(

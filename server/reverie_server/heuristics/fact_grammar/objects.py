@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from reverie_server.heuristics.fact_grammar import daily
+from reverie_server.heuristics.fact_grammar import daily, places
 from reverie_server.heuristics.fact_grammar.han import fits_han, is_han_number
 from reverie_server.heuristics.fact_grammar.terms import content_terms, word_set
-from reverie_server.heuristics.grounding_vocabulary import is_weekday
 from reverie_server.heuristics.simplified import simplified
 
 _EDGES = " \t\n,.;:!?\"'“”„«»()[]、，。！？；：—–-*_"
@@ -19,16 +18,6 @@ _TRAILING = re.compile(
 )
 _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también|ahora)\s+", re.IGNORECASE)
 _UPPER = re.compile(r"(?:the |el |la |los |las |der |die |das |dem |den )?[\"'“„«]?[^\W\d_a-zß-öø-ÿ][\w'’.&-]*")
-_PLACE_WORDS = re.compile(
-    r"(?:an? |the |my |our )?(?:[\w-]+ ){0,2}(?:flat|house|apartment|condo|bungalow|cottage|caravan|houseboat"
-    r"|annexe?|(?:care|nursing|retirement|shared) (?:home|village|house)"
-    r"|hostel|halls|bedsit|terrace|loft|city|town|countryside|suburbs?|village"
-    r"|studio"
-    r"|farm|street|road|avenue|dorm|coast|mountains|downtown|centre|center)(?!\w)"
-    r"|(?:una? )?residencia(?!\w)|(?:una? |el |la )?(?:barrio|pueblo|centro|aldea|casa|piso|colonia|barriada"
-    r"|urbanización|zona) (?:de|del"
-    r"|la|el) \w"
-)
 _JOB = re.compile(
     r"(?:[\w-]+ ){0,4}(?:\w+(?:er|or|ist|ian|ant|yst|tect|eur)|nurse|teacher|chef|cook|pilot|coach|clerk|judge|artist"
     r"|student|intern|apprentice|freelance|paramedic|medic|vet|surgeon|midwife|mechanic|scientist|head|director|manager"
@@ -120,7 +109,6 @@ _NO_LEARNING = re.compile(
     r"(?:a lot|how|the(?! (?:\w+lin|\w+lele|guitar|piano|cello|drums|banjo|flute|trumpet|harp|organ"
     r"|viola|sax\w*)$)|so much|that|to|from|more|about|new|a ton|tons|much|as)(?!\w)"
 )
-_STATE_OF_LIFE = re.compile(r"\w*(?:zeit|phase|woche|hoffnung|angst|sorge|scheidung|trennung|beziehung|ungewissheit)")
 _NO_JOB = re.compile(
     r"(?:[\w-]+ )*?(?:number|letter|matter|winner|user|member|customer|owner|lover|believer|beginner|father|mother"
     r"|sister|brother|daughter|monster|bother|order|sucker|fighter|better|dinner|summer|winter|water|paper|power"
@@ -181,19 +169,6 @@ _SMALL_AGE = re.compile(
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|zwei|drei"
     r"|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dreizehn|vierzehn|fünfzehn|sechzehn|siebzehn|achtzehn|neunzehn"
     r"|zwanzig|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig)(?: and a half|einhalb)?"
-)
-_ORGANISATION = re.compile(
-    r"(?<!\w)(?:care|clinic|group|ltd|gmbh|ag|inc|llc|labs?|bank|college|university|hospital|school|academy|systems"
-    r"|software|consulting|partners|studios|solutions|technologies|bakery|brewery|institute|agency|media|press"
-    r"|foundation|museum|library|theatre|logistics|energy|& \w+|\w*(?:klinik|klinikum|schule|gymnasium|werke"
-    r"|universität|tischlerei|bäckerei|verlag|stiftung|agentur))(?!\w)"
-)
-_NO_EMPLOYER = re.compile(
-    r"(?:mein|dein|sein|ihr|unser|euer|eure|dir|mir|uns|euch|ihm|ihnen|arzt|zahnarzt|ärztin|friseur|oma|opa|mama|papa"
-    r"|mutter|vater|freund|freundin|freunden|nachbar|familie|eltern|polizei|frau|herrn|sport|training|yoga|bett|bus|zug"
-    r"|minute|stunde|tag|woche|anfang|ende|hause|notaufnahme|urlaub|park|garten|kino|stau|meeting|auto"
-    r"|homeoffice|schwimmbad|supermarkt|café|flugzeug|hotel|keller|wald"
-    r"|ausland|gym|mitglied|essen|lidl|aldi|rewe|edeka|ikea)\w*"
 )
 _NO_VEHICLE = re.compile(
     r"(?:to|home|back|there|here|over|up|down|past|through|around|off|away|me|you|him|her|them|us"
@@ -262,17 +237,13 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             is_late = words <= 4 and any(_UPPER.match(word) for word in text.split())
             return words <= 6 and (is_upper or is_late or (not has_capitals and words <= 3))
         case "place":
-            is_name = is_upper or (not has_capitals and words <= 3)
-            # One moves to York, and to Harbour Care as an employee.
-            # Swimming moves to Wednesdays, and nobody else.
-            is_place = is_name and _ORGANISATION.search(plain) is None and not is_weekday(plain)
-            # "Ich lebe in der Prüfungszeit von Energydrinks."
-            is_place = is_place and _STATE_OF_LIFE.fullmatch(plain) is None
-            return words <= 8 and (is_place or _PLACE_WORDS.match(plain) is not None)
+            return places.can_be_home(text, is_upper=is_upper, has_capitals=has_capitals)
         case "organisation":
-            return is_upper and words <= 6 and _ORGANISATION.search(plain) is not None
+            return is_upper and words <= 6 and places.is_organisation(plain)
         case "employer":
-            return words <= 6 and is_upper and _NO_EMPLOYER.match(plain) is None
+            return places.can_be_employer(text) and fits("name", text, has_capitals=has_capitals)
+        case "german employer":
+            return words <= 6 and is_upper and places.can_be_german_employer(text)
         case "person":
             is_name = _PERSON.fullmatch(text) is not None and plain.split()[0] not in _NATIONALITY_ENDS
             # `Nora Lindqvist` ends as occupations do, and is none.

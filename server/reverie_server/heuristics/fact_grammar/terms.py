@@ -63,7 +63,20 @@ NUMERALS = word_set(
 )
 # Predicates that hold of many objects at a time: another object closes none of them.
 MULTIPLE = frozenset(
-    {"likes", "dislikes", "has", "speaks", "works_on", "allergic_to", "avoids", "eats", "habit", "plays", "owns"}
+    {
+        "likes",
+        "dislikes",
+        "has",
+        "speaks",
+        "works_on",
+        "works_with",
+        "allergic_to",
+        "avoids",
+        "eats",
+        "habit",
+        "plays",
+        "owns",
+    }
     | {"knows", "learns", "decided", "event", "plans", "visited", "sister", "brother", "son", "daughter", "friend"}
     | {"colleague", "cousin", "aunt", "uncle", "pet", "dog", "cat", "states"}
 )
