@@ -25,6 +25,7 @@ from reverie_server.heuristics import (
     fact_reader,
     fact_sentences,
     fact_times,
+    jest,
     spoken_sentences,
 )
 from reverie_server.heuristics.changes import (
@@ -424,6 +425,8 @@ TABLE: Mapping[str, Reading] = {
         fragments.in_full(text, phrases, people.People({"Ada Berg": "Ada Berg"}), is_of_self=True)
         for phrases in all_phrases().values()
     ],
+    "reverie_server.heuristics.jest.is_in_jest": jest.is_in_jest,
+    "reverie_server.heuristics.jest.is_joke": jest.is_joke,
     "reverie_server.heuristics.fact_grammar.places.can_be_home": lambda text: places.can_be_home(
         text, is_upper=False, has_capitals=False
     ),

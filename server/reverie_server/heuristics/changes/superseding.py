@@ -28,6 +28,7 @@ from reverie_server.heuristics.fact_grammar.terms import (
     is_longer_name,
     says_same,
 )
+from reverie_server.heuristics.jest import is_in_jest
 
 # Events with no more than a general name are the same only within this time.
 _SAME_EVENT = timedelta(days=21)
@@ -61,10 +62,14 @@ def resolve(facts: Sequence[TimedFact]) -> Resolution:
         if fact.is_closed:
             continue
         new = with_words(fact)
-        _close_same_predicate(ledger, new)
-        if fact.change is not None:
-            close_by_change(ledger, new, fact.change)
-        _find_opposite(ledger, new)
+        # "I'm 80 lol" takes nothing from who said to be 34. What says that something is over means just that:
+        # "Gave up on keto lol".
+        is_end = fact.change is not None and fact.change.kind == "ends"
+        if is_end or not is_in_jest(fact.text):
+            _close_same_predicate(ledger, new)
+            if fact.change is not None:
+                close_by_change(ledger, new, fact.change)
+            _find_opposite(ledger, new)
         ledger.add(new)
     doubts = {pair for pair in ledger.contradictions if pair[0] in ledger.open and pair[1] in ledger.open}
     closures = tuple(ledger.closures[number] for number in sorted(ledger.closures))

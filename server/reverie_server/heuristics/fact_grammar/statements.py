@@ -18,6 +18,7 @@ from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
 from reverie_server.heuristics.fact_times import begins_later
+from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF, Change, StatedFact
 
@@ -65,7 +66,7 @@ def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
         # `Translate this: I live in …` hands over a text.
         return []
     phrases = statement.phrases
-    if phrases["fiction"].search(aligned(statement.core)):
+    if phrases["fiction"].search(aligned(statement.core)) or (is_joke(statement.core) and not statement.is_asked):
         return []
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
