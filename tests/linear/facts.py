@@ -40,6 +40,7 @@ from reverie_server.heuristics.changes import (
 from reverie_server.heuristics.corrections import correction_cues, corrections, restated, taken_back
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
+    attributes,
     carried,
     clauses,
     fragments,
@@ -433,6 +434,15 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.places.can_be_employer": places.can_be_employer,
     "reverie_server.heuristics.fact_grammar.places.can_be_german_employer": places.can_be_german_employer,
     "reverie_server.heuristics.fact_grammar.places.is_organisation": places.is_organisation,
+    "reverie_server.heuristics.fact_grammar.attributes.attribute_name": attributes.attribute_name,
+    "reverie_server.heuristics.fact_grammar.attributes.is_attribute": attributes.is_attribute,
+    "reverie_server.heuristics.fact_grammar.attributes.is_of_profile": lambda text: attributes.is_of_profile(
+        StatedFact(0, text, text, "email", "is", text, "reference", AT, AT)
+    ),
+    "reverie_server.heuristics.fact_grammar.attributes.shape_of": lambda text: [
+        attributes.shape_of(name, text, has_capitals=True)
+        for name in (text, "name", "birthday", "email", "address", "phone", "size", "pin", "code", "seat")
+    ],
     "reverie_server.heuristics.fact_grammar.objects.is_trade_or_diet": objects.is_trade_or_diet,
     "reverie_server.heuristics.fact_grammar.clauses.is_quoted": clauses.is_quoted,
     "reverie_server.heuristics.fact_grammar.clauses.denied": lambda text: clauses.denied(

@@ -15,6 +15,7 @@ from typing import Literal
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.extract import MAX_LINES, UserStatement, statements_of
+from reverie_server.heuristics.fact_grammar.attributes import is_of_profile
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.naming import NAMING, role_before, who_is_named
 from reverie_server.heuristics.fact_grammar.people import people_of
@@ -46,10 +47,6 @@ _REASON = re.compile(
     r"|ya que|para que|debido a|puesto que|parce que|car|afin)(?!\w)|因为|因為|由于|由於|为了|為了|所以|以便"
 )
 _FAVOURITE = re.compile(r"favou?rite|lieblings|favorit|最喜[欢歡]|最爱|最愛")
-_OF_PROFILE = re.compile(
-    r"^(?:name|birthday|nationality|hobby|nickname|pronouns|time ?zone|blood type|native language|mother tongue|job"
-    r"|profession|hometown|home town|full name|last name|first name|e-?mail(?: address)?|phone(?: number)?|address)$"
-)
 # A rule or a habit of one's own.
 _ALWAYS = re.compile(
     r"(?<!\w)(?:i (?:always|never)|please (?:always|never)|always (?:use|answer|write)|never (?:use|answer|write)"
@@ -286,9 +283,7 @@ class _Reading:
         if any(fact.predicate in _CARE and fact.subject in self.near for fact in facts):
             return "memory"
         own = [fact for fact in facts if fact.about_user and fact.subject == SELF]
-        if any(fact.category == "profile" or _OF_PROFILE.search(fact.predicate) for fact in own) or any(
-            fact.about_user and _OF_PROFILE.search(fact.subject) for fact in facts
-        ):
+        if any(fact.category == "profile" for fact in own) or any(map(is_of_profile, facts)):
             return "profile"
         if any(self._category([fact]) in ("preferences", "projects", "workflow") for fact in own):
             is_lasting = not _TRANSIENT.search(plain) and not any(_VAGUE.match(folded(fact.object)) for fact in own)

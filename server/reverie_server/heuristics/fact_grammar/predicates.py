@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from reverie_server.heuristics.fact_grammar.attributes import Shape, attribute_name, is_attribute, shape_of
 from reverie_server.heuristics.fact_grammar.clauses import Denied
 from reverie_server.heuristics.fact_grammar.objects import (
     fits,
@@ -35,31 +36,6 @@ _KINDS = {
     **dict.fromkeys(("car", "auto", "wagen"), "drives"),
     **{kind: kind for kind in ("bike", "motorbike", "phone", "laptop", "camera", "bank", "rad", "fahrrad", "handy")},
 }
-_SAME = dict.fromkeys(("e-mail", "email address", "e-mail address", "mail", "mail address"), "email") | dict.fromkeys(
-    ("mailadresse", "mail-adresse", "email-adresse", "emailadresse"), "e-mail-adresse"
-)
-_SAME |= dict.fromkeys(("number", "new number", "mobile number", "cell number", "phone no"), "phone number")
-_NAMES = frozenset({"name", "nombre", "名字"})
-_ATTRIBUTE = re.compile(
-    r"(?:.* )?(?:(?:first|native) language|mother tongue|number|address|e-?mail|name|surname|password|passcode"
-    r"|passphrase|code|pin|birthday|anniversary|size"
-    r"|goal|hobby|nationality|time ?zone|plate|id|username|handle|key|url|wi-?fi|combination|iban|licen[cs]e|date"
-    r"|blood type|dose|price|deposit|size|weight|email|salary"
-    r"|nickname|pronouns|shift|budget|salary|rent|seat|locker|desk|extension|phone|account|room|title|height|weight)"
-)
-_FAVOURITE = re.compile(
-    r"(?:all[- ]time )?favou?rite .+|lieblings.+|.+ (?:favorit[oa]s?|preferid[oa]s?)(?: .+)?|最(?:喜欢|喜歡|爱|愛).*"
-)
-_ATTRIBUTES = re.compile(
-    r".*(?:nummer|adresse|passwort|kennwort|code|geburtstag|name|größe|hobby|kennzeichen|pin|schlüssel"
-    r"|miete|gehalt|budget|preis|dosis|e-?mail|iban|kaution)"
-    r"|(?:número|numero|dirección|direccion|contraseña|clave|código|codigo|nombre|apellidos?|apodo|cumpleaños|correo|email"
-    r"|mail|talla|matrícula|matricula|teléfono|telefono|móvil|celular|pin|usuario|sueldo|salario|peso|altura|estatura|turno"
-    r"|lengua materna|idioma materno|grupo sanguíneo|signo|aniversario|puesto|cargo|nacionalidad|pasatiempo|hobby|meta"
-    r"|objetivo|horario|alquiler|renta|hipoteca|presupuesto)(?: .*)?"
-    r"|.*(?:号码|电话|手机号?|密码|地址|邮箱|生日|名字|尺码|爱好|账号|车牌号?|验证码|微信号?|工号|房间号|月薪|年薪|工资|目的地|房租|房贷"
-    r"|母语|职业|身高|体重|血型|姓名|网名|小名|学号|座位号?|会员号|护照号?|身份证号?|纪念日|星座|预算|英文名|出生日期|wifi名|预产期)"
-)
 
 
 def fact_behind(
@@ -80,6 +56,10 @@ def fact_behind(
     if said is None:
         return None
     subject_name, predicate_name, is_functional = said
+    shape = _shape(predicate, subject, object_, talk)
+    if shape == "none":
+        return None
+    is_functional = is_functional and shape == "sure"
     change = _change(found, predicate, rest)
     if rest.cue is not None:
         if predicate.change == "ends":
@@ -119,6 +99,17 @@ def _object_in(
     elif is_vague(object_):
         return None
     return object_ if not object_ or fits(predicate.condition, object_, has_capitals=talk.has_capitals) else None
+
+
+def _shape(predicate: Predicate, subject: Subject, object_: str, talk: Talk) -> Shape:
+    """Whether the object can be a value of the attribute that a predicate says it is of."""
+    is_of_value = (
+        predicate.name in ("value", "when", "located") and subject.owned is not None and is_attribute(subject.owned)
+    )
+    if not is_of_value or predicate.condition == "kind" or predicate.change is not None:
+        return "sure"
+    assert subject.owned is not None
+    return shape_of(subject.owned, object_, has_capitals=talk.has_capitals, is_value=predicate.name == "value")
 
 
 def _is_of_no_work(found: re.Match[str], predicate: Predicate, subject: Subject, talk: Talk) -> bool:
@@ -180,15 +171,14 @@ def _denied(
 def _about(predicate: Predicate, subject: Subject) -> tuple[str, str] | None:
     """The subject and the predicate of a fact; what the user owns is the user's where it is a value."""
     if predicate.name == "value":
-        if predicate.condition == "attribute" and not (subject.owned and _is_attribute(subject.owned)):
+        if predicate.condition == "attribute" and not (subject.owned and is_attribute(subject.owned)):
             return None
         if predicate.condition == "kind":
             # `My car is a Golf.`
             kind = _KINDS.get(subject.owned.casefold()) if subject.owned else None
             return None if kind is None else (SELF, kind)
-        if subject.owned is not None and _is_attribute(subject.owned):
-            owned = _SAME.get(subject.owned.casefold(), subject.owned.casefold())
-            return SELF, "name" if owned in _NAMES else owned
+        if subject.owned is not None and is_attribute(subject.owned):
+            return SELF, attribute_name(subject.owned)
         if subject.kind == "name":
             return None
         return subject.name, "is"
@@ -202,12 +192,6 @@ def _about(predicate: Predicate, subject: Subject) -> tuple[str, str] | None:
 def _is_no_time(object_: str, phrases: Phrases) -> bool:
     """Whether a language knows what times look like, and an object has nothing of one."""
     return "time_of" in phrases.patterns and phrases["time_of"].search(aligned(object_)) is None
-
-
-def _is_attribute(owned: str) -> bool:
-    """Whether a thing of the user's is a value rather than a thing: a favourite, a number."""
-    plain = owned.casefold()
-    return any(pattern.fullmatch(plain) for pattern in (_FAVOURITE, _ATTRIBUTE, _ATTRIBUTES))
 
 
 def _object_of(found: re.Match[str], text: str) -> str:
