@@ -41,11 +41,11 @@ from reverie_server.graph.people import People
 from reverie_server.heuristics import line_worth
 from reverie_server.heuristics.extract import UserStatement, statements_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
+from reverie_server.heuristics.former import holds_no_more, is_of_the_past
 from reverie_server.heuristics.memorable import (
     Heard,
     Memorable,
     dated,
-    is_of_the_past,
     language_of,
     memorable_of,
 )
@@ -225,7 +225,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.salience.has_secret": has_secret,
     "reverie_server.heuristics.memorable.language_of": lambda text: language_of(talk(text), [text], "english"),
     "reverie_server.heuristics.memorable.memorable_of": lambda text: memorable_of(talk(text), "english", "UTC"),
-    "reverie_server.heuristics.memorable.is_of_the_past": is_of_the_past,
+    "reverie_server.heuristics.former.is_of_the_past": is_of_the_past,
+    "reverie_server.heuristics.former.holds_no_more": lambda text: holds_no_more(text, "Leeds"),
     "reverie_server.heuristics.memorable.dated": lambda text: dated(text, message("Ada"), None, "UTC"),
     "reverie_server.heuristics.line_worth.maybe_introductions": lambda text: line_worth.maybe_introductions(
         talk(text), _heard(text), "english", "UTC", ()

@@ -414,3 +414,37 @@ def test_both_are_the_last_two() -> None:
     said = "My locker code is 4471. The gate code is 5512."
     lines = kept_of_talk("english", said, "Noted.", "Save both codes for me.")
     assert sorted(lines) == ["My locker code is 4471.", "The gate code is 5512."]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "I'm vegan now, used to be vegetarian"),
+        ("english", "I live in Leeds, used to live in York."),
+        ("english", "I love tea, when I was a kid I hated it."),
+        ("german", "Ich bin jetzt vegan, früher war ich vegetarisch."),
+        ("german", "Ich wohne in Bonn, früher in Köln."),
+        ("german", "Früher habe ich in Köln gewohnt, jetzt in Bonn."),
+        ("spanish", "antes vivía en lugo ahora en vigo"),
+        ("spanish", "antes trabajaba en Zara y ahora en Mango"),
+        ("chinese", "我以前在百度工作，现在在字节"),
+        ("chinese", "我以前住在北京现在住在上海"),
+    ],
+)
+def test_what_was_once_takes_nothing_from_what_holds(language: str, said: str) -> None:
+    assert [line.removesuffix(" (2026-04-03)") for line in kept(said, language=language)] == [said]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "I used to live in York."),
+        ("english", "When I was a kid, I loved tea and my dog was called Rex."),
+        ("english", "I loved tea, back then."),
+        ("german", "Früher, in Bonn, bin ich vegetarisch gewesen."),
+        ("chinese", "小时候我住在北京，喜欢下棋"),
+        ("spanish", "antes trabajaba en Zara, ahora en paro"),
+    ],
+)
+def test_where_all_was_once_nothing_is_kept(language: str, said: str) -> None:
+    assert kept(said, language=language) == []

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.extract import UserStatement
-from reverie_server.heuristics.memorable import Heard, Memorable, dated, is_of_the_past
+from reverie_server.heuristics.former import is_of_the_past
+from reverie_server.heuristics.memorable import Heard, Memorable, dated
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.requests.words_of_others import own_words

@@ -22,6 +22,7 @@ from reverie_server.heuristics.fact_grammar.people import people_of
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.former import holds_no_more, is_of_the_past
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -90,14 +91,6 @@ _ACQUAINTANCE = re.compile(
 )
 # What somebody near the user must not have is worth a line, with who that is.
 _CARE = frozenset({"avoids", "allergic_to", "diet", "can_eat", "not eats", "intolerant_of"})
-# It was so once: a habit of another time.
-_FORMER = re.compile(
-    r"(?<!\w)(?:used to|back then|when (?:i|we) (?:was|were|lived|worked|had|still)|in those days"
-    r"|(?:always|never|usually) (?:went|had|was|were|did|took|drank|ate|drove|ran|came|got|kept|made|used|lived|worked)"
-    r"|früher|damals|als (?:ich|wir) (?:noch|klein|jung)|sol[ií]a(?:mos)?"
-    r"|cuando (?:era|éramos|vivía|trabajaba)\w*)(?!\w)"
-    r"|以前|曾经|曾經|小时候|小時候|从前|從前"
-)
 # A consequence of what was said before, or a comparison with it: not whole without that.
 _INCOMPLETE = re.compile(
     r"(?:deshalb|deswegen|darum|daher|therefore|that's why|hence|por eso|así que|como (?:mi|su|tu|el|la)"
@@ -256,7 +249,7 @@ class _Reading:
             return False
         if _INCOMPLETE.match(folded(statement.text)):
             return False
-        if _FORMER.search(folded(statement.text)):
+        if is_of_the_past(statement.text):
             return False
         cues = cues_of(folded(statement.message.content), self.expected)
         if cues is None or cues.language not in all_phrases():
@@ -277,8 +270,9 @@ class _Reading:
         # `No longer at A, but at B` says what holds, too.
         is_contrast = _CONTRAST.search(folded(text)) is not None
         facts = [fact for fact in facts if is_contrast or fact.change is None or fact.change.kind != "ends"]
+        facts = [fact for fact in facts if not holds_no_more(text, fact.object)]
         plain = folded(text)
-        if has_secret(text) or not facts or _FORMER.search(plain):
+        if has_secret(text) or not facts:
             return None
         if any(fact.predicate in _CARE and fact.subject in self.near for fact in facts):
             return "memory"
@@ -347,11 +341,6 @@ def dated(text: str, message: Message, expected: Cues | None, time_zone: str) ->
     cues = cues_of(folded(text), expected)
     is_timed = cues is not None and cues.kinds["time"].search(folded(text)) is not None
     return f"{text} ({local_day(message.at, time_zone).isoformat()})" if is_timed else text
-
-
-def is_of_the_past(text: str) -> bool:
-    """Whether a text tells of another time, of which nothing need hold."""
-    return _FORMER.search(folded(text)) is not None
 
 
 def _is_acquaintance(facts: Sequence[StatedFact]) -> bool:
