@@ -14,7 +14,9 @@ from reverie_server.heuristics.requests import (
     answer_style,
     confidences,
     fact_requests,
+    for_others,
     forget_requests,
+    in_play,
     likely_requests,
     not_to_be_kept,
     not_to_be_lost,
@@ -144,6 +146,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
         [_asking(text)], text
     ),
+    "reverie_server.heuristics.requests.in_play.played": in_play.played,
+    "reverie_server.heuristics.requests.for_others.is_for_somebody_else": for_others.is_for_somebody_else,
     "reverie_server.heuristics.requests.words_of_others.others_words": words_of_others.others_words,
     "reverie_server.heuristics.requests.words_of_others.own_statements": words_of_others.own_statements,
     "reverie_server.heuristics.requests.words_of_others.own_words": words_of_others.own_words,

@@ -250,3 +250,46 @@ def test_what_a_message_says_of_its_writer(message: str, own: str | None) -> Non
 )
 def test_no_fact_is_read_in_the_words_of_others(text: str) -> None:
     assert read_facts([Utterance(text, datetime(2026, 3, 1, tzinfo=UTC))]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a cover letter for my brother: My name is Tom Hill and I live in Porto.",
+        "Draft my brother's cover letter: My name is Tom Hill and I live in Porto.",
+        "write an instagram bio for my client: i am a vegan chef and i live in bali",
+        "Write a CV for a client: I'm Tom. I work at Tesco.",
+        "draft a dating profile for my brother. i am 29, i love climbing and i live in porto",
+        "Reply as a customer of our shop: I live in Hull and I'm allergic to milk.",
+        "Schreib einen Steckbrief für meinen Sohn: Ich heiße Ben und ich wohne in Ulm",
+        "er sagte ich liebe dich und ich wohne bei dir",
+        "Escribe una biografía para mi jefe: Me llamo Paco y vivo en Vigo",
+        "帮我儿子写一份自我介绍：我叫小明，我住在上海",
+    ],
+)
+def test_a_text_of_somebody_else_says_nothing_of_the_user(text: str) -> None:
+    assert read_facts([Utterance(text, datetime(2026, 3, 1, tzinfo=UTC))]) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Write a bio for my website: I'm Sam and I live in Leeds.",
+        "Write a cover letter for a teaching assistant job: I'm Sam and I live in Leeds.",
+        "Write a cover letter for the manager position at Tesco: I'm Sam.",
+        "Write a CV for a teacher: I'm Sam and I live in Leeds.",
+        "Draft a dating profile for me. I'm 29 and I live in Porto.",
+        "Write a bio for my brother. He lives in Porto.",
+        "Write a poem for my wife. Her name is Anna and we live in Leeds.",
+        "Write me a poem about my cat. She's called Mia.",
+        "Reply to Tom. I live in Leeds now, tell him.",
+        "Draft an email to my boss. I live in Leeds and can't come in.",
+        "He said I'm diabetic and I have to avoid sugar.",
+        "Schreib eine Bewerbung für meinen Traumjob: Ich heiße Ben und wohne in Ulm.",
+        "Schreib mir ein Gedicht über meine Katze. Sie heißt Mia.",
+        "Escribe mi biografía: Me llamo Paco y vivo en Vigo",
+        "帮我写一份自我介绍：我叫小明，我住在上海",
+    ],
+)
+def test_a_text_of_ones_own_says_what_the_user_is(message: str) -> None:
+    assert own_words(message) == message

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.for_others import is_for_somebody_else
+from reverie_server.heuristics.requests.in_play import played
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
@@ -24,8 +26,9 @@ _TEXT = (
 )
 # Who asks for work on a text, with that text behind it.
 _TASK = re.compile(
+    r"(?<!\w)(?:reply|respond|write|comment|complain|post) as an? [^.:!?\n]{2,40}(?=:)|(?<!\w)(?:antwort|schreib)\w* als (?:ein\w{0,2} )?[^.:!?\n]{2,40}(?=:)|(?<!\w)(?:respond|escrib|contest)\w* como (?:una? )?[^.:!?\n]{2,40}(?=:)|"
     rf"(?<!\w)(?:translat(?:e|ing|ion)|proof-?read|polish|rewrite|rephrase|reword|paraphrase|edit|improve|shorten|correct|fix|summari[sz]e|reply|respond|answer"
-    rf"|(?:write|draft|compose|send)(?: me| him| her| them| up)?(?! down))(?: \w+){{0,4}}? (?:{_TEXT}|(?:in)?to \w+)(?!\w)"
+    rf"|(?:write|draft|compose|send)(?: me| him| her| them| up)?(?! down))(?: \w+(?:'s)?){{0,4}}? (?:{_TEXT}|(?:in)?to \w+)(?!\w)"
     rf"|(?<!\w)(?:übersetz|korrigier|überarbeit|formulier|verbesser|kürz|antwort|fass|verfass|entwirf|lies|schreib)\w*(?: \w+){{0,4}}? (?:{_TEXT}|(?:ins?|auf) (?:\w+e|deutsch|englisch)|zusammen|gegen)(?!\w)"
     rf"|(?<!\w)(?:tradu[cz]|corr[ií]g|mejor|redact|reescrib|resum|respond|contest|revis|pul[ei]|escr[ií]b)\w*(?: \w+){{0,4}}? (?:{_TEXT}|al? \w+)(?!\w)"
     r"|(?<!\w)(?:translate|übersetz\w*|traduc\w*)(?: (?:for me|please|pls|bitte|mal|mir|por favor|porfa))*(?= ?[:'‘\"“„«])"
@@ -69,6 +72,18 @@ _ABOUT_ONESELF = re.compile(
     r"(?<!\w)(?:bios?|cv|resume|résumé|profile|cover letter|about (?:me|myself|my)|lebenslauf|steckbrief|bewerbung|über mich"
     r"|currículum|biografía|sobre mí|presentación)(?!\w)|简历|簡歷|自我介绍|自我介紹"
 )
+_TASK_OF_BIO = re.compile(
+    r"(?<!\w)(?:write|draft|compose|create|make|schreib\w*|verfass\w*|entwirf|escrib\w*|escríb\w*|redact\w*)(?: [\w-]+){0,4}? "
+    r"(?:bios?|cv|resume|résumé|profile|cover letter|lebenslauf|steckbrief|bewerbung|profil|currículum|biografía|presentación|perfil)(?!\w)"
+    r"|[写寫][^。！？\n]{0,6}(?:简历|簡歷|自我介绍|自我介紹)"
+)
+_BEGINS_WITH_ONESELF = re.compile(
+    r"\s*(?:(?:i|i'm|im|my|ich|mein\w{0,2}|yo|mi|me llamo|soy|tengo|vivo|trabajo)(?!\w)|我)"
+)
+# Who speaks to somebody else without a colon: "er sagte ich liebe dich und ich wohne bei dir".
+_SAID_TO = re.compile(
+    r"(?<!\w)(?:he|she|er|sie|él|ella) (?:said|says|sagt|sagte|meinte|schrieb|dijo|dice)(?: (?:to me|zu mir))?,? (?:i|ich|yo|te) [^.!?\n]{0,60}?(?<!\w)(?:you|dich|dir|dein\w{0,2}|ti|contigo)(?!\w)[^.!?\n]{0,80}"
+)
 _COLON = re.compile(r"[:：]\s*(?=\S)")
 # A text in quotation marks may follow the words that ask for work on it.
 _OPENING = re.compile(r"(?<!\w)['‘\"“„«](?=\w)")
@@ -101,14 +116,18 @@ def own_words(message: str) -> str:
     """What the writer of a message says in it: the message up to a text that it asks to work on, with an empty line in place of
     what somebody else says of themselves. Takes time linear in the message."""
     end = next((start for start, _ in _worked_on(message)), len(message))
-    if _ABOUT_ONESELF.search(aligned(message[max(0, end - _MOST_CHARS) : end])) is not None:
+    task = message[max(0, end - _MOST_CHARS) : end]
+    if _ABOUT_ONESELF.search(aligned(task)) is not None and not is_for_somebody_else(task):
         end = len(message)
+    end = min(end, _bio_of_another(message))
+    said = [span for span in _said(message[:end]) if _OF_ONESELF.search(aligned(message[slice(*span)])) is not None]
+    said += [found.span() for found in _SAID_TO.finditer(aligned(message[:end]))]
+    in_play = played(message[:end])
     pieces: list[str] = []
     done = 0
-    for start, stop in _said(message[:end]):
-        if _OF_ONESELF.search(aligned(message[start:stop])) is not None:
-            pieces += [message[done:start], "\n".ljust(stop - start)]
-            done = stop
+    for start, stop in merged(sorted([*said, *([in_play] if in_play is not None else [])])):
+        pieces += [message[done:start], "\n\n".rjust(stop - start)]
+        done = stop
     return "".join([*pieces, message[done:end]])
 
 
@@ -149,6 +168,17 @@ def _worked_on(message: str) -> Iterator[Span]:
     # "Write this down: …" is to be kept.
     if end is not None and _OF_MEMORY.search(opening[task.start() : end.start()]) is None:
         yield end.end(), len(message)
+
+
+def _bio_of_another(message: str) -> int:
+    """Where a text begins in which somebody else says who they are, behind the sentence that asks for it: "Draft a dating
+    profile for my brother. I'm 29." The end of the message where there is none."""
+    opening = aligned(message[:_MOST_CHARS])
+    task = _TASK_OF_BIO.search(opening)
+    end = _SENTENCE_END.search(opening, task.end()) if task is not None else None
+    if task is None or end is None or not is_for_somebody_else(message[task.start() : end.start()]):
+        return len(message)
+    return end.end() if _BEGINS_WITH_ONESELF.match(opening, end.end()) else len(message)
 
 
 def _said(message: str) -> Iterator[Span]:
