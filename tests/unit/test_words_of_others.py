@@ -260,6 +260,7 @@ def test_no_fact_is_read_in_the_words_of_others(text: str) -> None:
         "write an instagram bio for my client: i am a vegan chef and i live in bali",
         "Write a CV for a client: I'm Tom. I work at Tesco.",
         "draft a dating profile for my brother. i am 29, i love climbing and i live in porto",
+        "Write a LinkedIn summary for my husband. I'm a plumber and I live in Hull.",
         "Reply as a customer of our shop: I live in Hull and I'm allergic to milk.",
         "Schreib einen Steckbrief für meinen Sohn: Ich heiße Ben und ich wohne in Ulm",
         "er sagte ich liebe dich und ich wohne bei dir",

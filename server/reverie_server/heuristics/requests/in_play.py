@@ -22,7 +22,7 @@ _FIRST_PERSON = (
 )
 # Where a sentence begins, behind the words that lead to what it asks.
 _START = (
-    r"(?:^|(?<=[.!?…\n:]))[ \t]*+(?:(?:(?:please|pls|ok|okay|now|so|hey|hi|hello|and|then|well|can you|could you|bitte|jetzt|also|komm|los|und|dann|kannst du"
+    r"(?:^|(?<=[.!?…\n:]))[ \t]*+(?:(?:(?:please|pls|ok|okay|now|so|hey|hi|hello|and|then|well|can you|could you|i want you to|i'd like you to|bitte|jetzt|also|komm|los|und|dann|kannst du"
     r"|por favor|ahora|vale|bueno|hola|y|puedes|¿puedes),? )*+)[¡¿]?"
 )
 _PLAY = re.compile(
@@ -30,7 +30,7 @@ _PLAY = re.compile(
     # Of English.
     r"(?:let's |let us )?(?:pretend|imagine)(?: that)? (?:i'm|im|i am|i was|i were|we're|we are|we were) (?:an?|the|your|in|on|two)(?!\w)"
     r"|(?:let's |let us )?(?:pretend|imagine)(?: that)? (?:you|he|she)(?:'re| are|'s| is) [^.!?\n]{1,60}? and (?:that )?(?:i'm|im|i am) (?:an?|the|your)(?!\w)"
-    r"|let(?:'s| us) (?:play (?:a (?:little )?(?:game|role)|pretend|make[- ]believe|out|some role)|role-?play|do (?:a |some )?(?:role[ -]?play|improv))"
+    r"|(?:let(?:'s| us)|(?:can|could|shall) we|i want to|i'd like to) (?:play (?:a (?:little )?(?:game|role)|pretend|make[- ]believe|out|some role)|role-?play|do (?:a |some )?(?:role[ -]?play|improv))|role[ -]?play(?:ing)?(?: time| scenario)?(?=[:.!])|play along(?=[:.,!])"
     r"|interview me (?:as|like) (?:an?|the)(?!\w)|(?:interview|treat|talk to|address|question|interrogate|greet) me (?:as (?:if|though) i (?:were|was|am)|like i'm) (?:an?|the)(?!\w)"
     # Of German.
     r"|stell dir(?: mal)? vor,? (?:dass )?ich (?:wäre|wär|sei)(?!\w)"
@@ -39,7 +39,7 @@ _PLAY = re.compile(
     r"|(?:lass uns|wollen wir|wir spielen)(?: mal)?(?: jetzt)? (?:ein(?:en?)? )?(?:kleines )?(?:rollenspiel|spiel spielen|krimi spielen)"
     r"|(?:interview\w*|befrag\w*|verhör\w*|behandel\w*) mich,? (?:so,? )?als (?:wäre|wär|sei|ob) ich(?!\w)|interview\w* mich (?:als|wie) ein\w{0,2}(?!\w)"
     # Of Spanish.
-    r"|(?:imagina|imagínate|imaginemos|finge|finjamos|hagamos como|haz como)(?: que)? (?:yo )?(?:soy|era|fuera|fuese)(?!\w)"
+    r"|(?:imagina|imagínate|imaginemos|finge|finjamos|hagamos como|haz como)(?: que| si)? (?:yo )?(?:soy|era|fuera|fuese)(?!\w)"
     r"|(?:imagina|imagínate|imaginemos)(?: que)? (?:tú )?eres [^.!?\n]{1,60}? y (?:yo|que yo) (?:soy|era)(?!\w)"
     r"|(?:juguemos|vamos a jugar|hagamos) (?:a |al |un )(?:un )?(?:juego|rol|que (?:yo )?(?:soy|era)|juego de rol)"
     r"|(?:entrevístame|trátame|interrógame) como (?:si (?:yo )?fuera|si (?:yo )?fuese|a un)"
@@ -60,11 +60,11 @@ _BACK = re.compile(
 
 
 def played(message: str) -> Span | None:
-    """What a message says in play: behind the words that begin it, up to those that come back from it. Takes time linear in
+    """What a message says in play: from the words on that begin it, up to those that come back from it. Takes time linear in
     the message."""
     plain = aligned(message)
     begin = _PLAY.search(plain)
     if begin is None:
         return None
     back = _BACK.search(plain, begin.end())
-    return begin.end(), len(message) if back is None else back.start()
+    return begin.start(), len(message) if back is None else back.start()

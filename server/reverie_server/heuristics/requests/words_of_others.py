@@ -74,7 +74,7 @@ _ABOUT_ONESELF = re.compile(
 )
 _TASK_OF_BIO = re.compile(
     r"(?<!\w)(?:write|draft|compose|create|make|schreib\w*|verfass\w*|entwirf|escrib\w*|escríb\w*|redact\w*)(?: [\w-]+){0,4}? "
-    r"(?:bios?|cv|resume|résumé|profile|cover letter|lebenslauf|steckbrief|bewerbung|profil|currículum|biografía|presentación|perfil)(?!\w)"
+    r"(?:bios?|cv|resume|résumé|profile|summary|cover letter|lebenslauf|steckbrief|bewerbung|profil|currículum|biografía|presentación|perfil)(?!\w)"
     r"|[写寫][^。！？\n]{0,6}(?:简历|簡歷|自我介绍|自我介紹)"
 )
 _BEGINS_WITH_ONESELF = re.compile(
