@@ -64,6 +64,7 @@ COLUMNS: dict[str, Any] = {
     "receipts.kind": ReceiptKind,
     "scheduled_backups.kind": scheduled_backups.Kind,
     "turns.kind": turn_log.Kind,
+    "turns.answer": turn_log.Ending,
 }
 HTTP_METHODS = frozenset({"GET", "PUT", "PATCH", "POST", "DELETE"})
 TRIGGER_SOURCE = get_type_hints(sessions.Complete)["trigger_source"]

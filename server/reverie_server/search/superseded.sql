@@ -22,13 +22,15 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
            ELSE f.valid_to <= %(as_of)s::timestamptz END
 ORDER BY s.sentence_sha256, f.said_at DESC, f.fact_id DESC;
 
--- elsewhere: where some sentences of facts that end state a fact of another subject that holds, and not the one that ends: a
+-- elsewhere: where some sentences of facts that end say the same of another subject, of which it holds, and not the one that
+-- ends ("She lives in Oslo"; "We got two weeks more, so it's 17 October for the lifts" says two things of one matter): a
 -- message, by the document of its session and its number, or a line
 SELECT DISTINCT s.sentence_sha256, h.fact_id, coalesce(o.document_id, t.document_id) AS document_id, u.seq, o.line_sha256
 FROM fact_sentences s
 JOIN facts f ON f.tenant_id = s.tenant_id AND f.fact_id = s.fact_id AND (f.state <> 'current' OR f.valid_to IS NOT NULL)
 JOIN fact_sentences k ON k.tenant_id = s.tenant_id AND k.slice_id = s.slice_id AND k.sentence_sha256 = s.sentence_sha256
 JOIN facts h ON h.tenant_id = k.tenant_id AND h.fact_id = k.fact_id AND lower(h.subject) <> lower(f.subject)
+             AND lower(h.predicate) = lower(f.predicate) AND lower(h.object) = lower(f.object)
 JOIN fact_sources o ON o.tenant_id = h.tenant_id AND o.fact_id = h.fact_id
 LEFT JOIN documents t ON t.tenant_id = o.tenant_id AND t.session_key = o.session_key AND t.episode_id IS NULL
 LEFT JOIN LATERAL unnest(o.seqs) AS u(seq) ON true
