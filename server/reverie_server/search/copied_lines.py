@@ -28,20 +28,25 @@ SQL = Queries(__file__)
 _SESSIONS, _EPISODES = "sessions/", "episodes/"
 _PERSONAL = 0
 # The sessions and numbers of messages that a line was made of; None for any message of a session.
+Origins: TypeAlias = dict[tuple[int, str], Sequence[DictRow]]
 _Messages: TypeAlias = frozenset[tuple[str, int | None]]
 
 
 async def copies(
-    connection: Connection, request: SearchRequest, candidates: Candidates, equal: Mapping[int, Sequence[EqualLine]]
+    connection: Connection,
+    request: SearchRequest,
+    candidates: Candidates,
+    equal: Mapping[int, Sequence[EqualLine]],
+    known: Origins,
 ) -> dict[int, list[int]]:
     """For each row of `equal` that is a copy, the rows of its originals, in its order; each of its lines has one."""
     pairs = [_Pair(row, each.line, source) for row, lines in equal.items() for each in lines for source in each.sources]
     wanted = {place: None for pair in pairs if (place := _line_of_file(candidates, pair)) is not None}
-    origins = await origins_of_lines(connection, request.tenant_id, list(wanted)) if wanted else {}
-    made_of = {place: _messages_of(rows) for place, rows in origins.items()}
+    origins = await _origins(connection, request, wanted, known)
+    made_of = {place: _messages_of(origins[place]) for place in wanted}
     original = {pair for pair in pairs if _is_made_of(candidates, pair, made_of)}
-    known = {(pair.row, pair.line) for pair in original}
-    said = [pair for pair in pairs if (pair.row, pair.line) not in known and _says_the_same(candidates, pair)]
+    derived = {(pair.row, pair.line) for pair in original}
+    said = [pair for pair in pairs if (pair.row, pair.line) not in derived and _says_the_same(candidates, pair)]
     by_users = await _said_by_users(connection, request, candidates, {pair.source for pair in said})
     original.update(pair for pair in said if pair.source in by_users)
     found: dict[int, list[int]] = {}
@@ -53,16 +58,30 @@ async def copies(
 
 
 async def written_by_server(
-    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Collection[int]
+    connection: Connection,
+    request: SearchRequest,
+    candidates: Candidates,
+    rows: Collection[int],
+    known: Origins,
 ) -> set[int]:
-    """Those of some rows of files of which the server wrote every line."""
+    """Those of some rows of files of which the server wrote every line. `known` is that of `ComparedTexts`."""
     places = {
         row: [(int(candidates.document_id[row]), line) for line in entry_lines(body_of(candidates.text[row]))]
         for row in rows
     }
-    wanted = dict.fromkeys(place for of_row in places.values() for place in of_row)
-    origins = await origins_of_lines(connection, request.tenant_id, list(wanted)) if wanted else {}
-    return {row for row, of_row in places.items() if origins.keys() >= set(of_row)}
+    origins = await _origins(connection, request, (place for of_row in places.values() for place in of_row), known)
+    return {row for row, of_row in places.items() if all(origins[place] for place in of_row)}
+
+
+async def _origins(
+    connection: Connection, request: SearchRequest, places: Iterable[tuple[int, str]], known: Origins
+) -> Origins:
+    """`known`, with the provenance of the lines at these places; none of a line that the server did not write."""
+    missing = [place for place in dict.fromkeys(places) if place not in known]
+    if missing:
+        found = await origins_of_lines(connection, request.tenant_id, missing)
+        known.update((place, found.get(place, ())) for place in missing)
+    return known
 
 
 @dataclass(frozen=True, slots=True)

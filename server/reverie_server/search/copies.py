@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
+from psycopg.rows import DictRow
 
 from reverie_indexer.text.analyse import fold
 from reverie_indexer.text.chunk import note_date
@@ -70,6 +71,8 @@ class ComparedTexts:
     """Texts as they are compared, each read once: requests that are answered together compare mostly the same."""
 
     def __init__(self) -> None:
+        # The provenance of lines, by their documents: the requests see one snapshot.
+        self.origins: dict[tuple[int, str], Sequence[DictRow]] = {}
         self._folded: dict[str, str] = {}
         self._statements: dict[tuple[bool, str], list[tuple[str, str]]] = {}
 

@@ -13,7 +13,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates, files_with
-from reverie_server.search.copied_lines import written_by_server
+from reverie_server.search.copied_lines import Origins, written_by_server
 from reverie_server.search.derived_files import is_long_term
 from reverie_server.search.fact_source import FactSource
 from reverie_server.search.hot.answer import need_texts
@@ -38,10 +38,10 @@ async def fact_copies(facts: KnownFacts, candidates: Candidates) -> dict[int, li
 
 
 async def composed_copies(
-    connection: Connection, request: SearchRequest, candidates: Candidates
+    connection: Connection, request: SearchRequest, candidates: Candidates, origins: Origins
 ) -> dict[int, list[int]]:
     """For each row of the long-term memory that states facts alone, and that the server wrote, the rows of the messages
-    that state all of them."""
+    that state all of them. `origins` are those of `ComparedTexts`."""
     rows = files_with(candidates, is_long_term)
     if not rows:
         return {}
@@ -62,8 +62,8 @@ async def composed_copies(
         stated = [found.get((int(candidates.slice_id[row]), key), []) for key in sorted(keys)]
         if stated and all(stated):
             copies[row] = sorted(set[int]().union(*stated))
-    written = await written_by_server(connection, request, candidates, copies)
-    return {row: originals for row, originals in copies.items() if row in written}
+    by_server = await written_by_server(connection, request, candidates, copies, origins)
+    return {row: originals for row, originals in copies.items() if row in by_server}
 
 
 def _rows_by_path(candidates: Candidates, *tiers: Tier) -> Mapping[tuple[int, str], Sequence[int]]:

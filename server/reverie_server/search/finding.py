@@ -132,13 +132,13 @@ async def _picked(connection: Connection, scored: _Scored, texts: ComparedTexts)
     request = analysed.request
     facts = _facts_of(connection, analysed, corpus, candidates)
     of_facts = await fact_copies(facts, candidates)
-    of_facts |= await composed_copies(connection, request, candidates)
+    of_facts |= await composed_copies(connection, request, candidates, texts.origins)
     await need_texts(connection, request, candidates, scored.compared.rows)
     with span("copies"):
         started = time.perf_counter()
         equal = equal_lines(candidates, scored.compared, texts)
         seconds = time.perf_counter() - started
-        copied = await copies(connection, request, candidates, equal) | of_facts
+        copied = await copies(connection, request, candidates, equal, texts.origins) | of_facts
         standing = scored_by(candidates.proposed_count, copied, scored.scores.score)
         scores = scored.scores.standing_for(standing)
     with span("empty_talk"):
