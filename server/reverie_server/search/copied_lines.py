@@ -15,20 +15,20 @@ from typing import TypeAlias
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
-from reverie_indexer.database.queries import Queries
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.provenance.line_identity import entry_lines
 from reverie_server.provenance.record import origins_of_lines
 from reverie_server.search.candidates import Candidates
 from reverie_server.search.copies import EqualLine, log_line
 from reverie_server.search.request import SearchRequest
+from reverie_server.search.speakers import speakers_of
 from reverie_server.text.redact import body_of
 
-SQL = Queries(__file__)
 _SESSIONS, _EPISODES = "sessions/", "episodes/"
 _PERSONAL = 0
-# The sessions and numbers of messages that a line was made of; None for any message of a session.
+# The provenance of lines, each by its document and its text.
 Origins: TypeAlias = dict[tuple[int, str], Sequence[DictRow]]
+# The sessions and numbers of messages that a line was made of; None for any message of a session.
 _Messages: TypeAlias = frozenset[tuple[str, int | None]]
 
 
@@ -47,8 +47,8 @@ async def copies(
     original = {pair for pair in pairs if _is_made_of(candidates, pair, made_of)}
     derived = {(pair.row, pair.line) for pair in original}
     said = [pair for pair in pairs if (pair.row, pair.line) not in derived and _says_the_same(candidates, pair)]
-    by_users = await _said_by_users(connection, request, candidates, {pair.source for pair in said})
-    original.update(pair for pair in said if pair.source in by_users)
+    speakers = await speakers_of(connection, request, candidates, {pair.source for pair in said})
+    original.update(pair for pair in said if pair.source in speakers and speakers[pair.source].role == "user")
     found: dict[int, list[int]] = {}
     for row, lines in equal.items():
         of_lines = [[source for source in each.sources if _Pair(row, each.line, source) in original] for each in lines]
@@ -128,18 +128,3 @@ def _says_the_same(candidates: Candidates, pair: _Pair) -> bool:
         return False
     keys = {each.key for each in keyed_sentences(pair.line)}
     return bool(keys) and keys <= {each.key for each in keyed_sentences(candidates.text[pair.source])}
-
-
-async def _said_by_users(
-    connection: Connection, request: SearchRequest, candidates: Candidates, rows: Collection[int]
-) -> set[int]:
-    """Those of some rows of messages that a user said."""
-    if not rows:
-        return set()
-    params = {
-        "tenant_id": request.tenant_id,
-        "document_ids": [int(candidates.document_id[row]) for row in rows],
-        "seqs": [candidates.start_line[row] for row in rows],
-        "rows": list(rows),
-    }
-    return {row["row"] for row in await (await connection.execute(SQL["said_by_users"], params)).fetchall()}

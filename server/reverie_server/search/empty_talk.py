@@ -17,7 +17,6 @@ from functools import cache
 import numpy as np
 
 from reverie_indexer.database.database import Connection
-from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.analyse import fold
 from reverie_server.heuristics.known_texts import KnownTexts
 from reverie_server.heuristics.small_talk import is_small_talk, says_nothing
@@ -26,8 +25,9 @@ from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.hot.remembered import Remembered
 from reverie_server.search.rank import Query, Scores
 from reverie_server.search.request import SearchRequest
+from reverie_server.search.speakers import Speaker, speakers_of
 
-SQL = Queries(__file__)
+_ASSISTANT = Speaker("assistant", is_named=False)
 # What is left of the score of such a message.
 EMPTY_SHARE = 0.5
 # So many of the best messages for each place among the results are looked at.
@@ -162,17 +162,9 @@ async def _of_assistant(
     known = {row: _known_of(candidates, row, remembered) for row in rows}
     places = {row: int(candidates.chunk_id[row]) for row in rows}
     asked = [row for row in rows if places[row] not in known[row]]
-    if asked:
-        params = {
-            "tenant_id": request.tenant_id,
-            "document_ids": [int(candidates.document_id[row]) for row in asked],
-            "seqs": [candidates.start_line[row] for row in asked],
-            "rows": asked,
-        }
-        found = await (await connection.execute(SQL["of_assistant"], params)).fetchall()
-        said = {row["row"] for row in found}
-        for row in asked:
-            known[row][places[row]] = row in said
+    found = await speakers_of(connection, request, candidates, asked)
+    for row in asked:
+        known[row][places[row]] = found.get(row) == _ASSISTANT
     return {row for row in rows if known[row][places[row]]}
 
 
