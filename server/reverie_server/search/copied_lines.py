@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
-
-from psycopg.rows import DictRow
+from typing import Any, TypeAlias
 
 from reverie_indexer.database.database import Connection
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.provenance.line_identity import entry_lines
 from reverie_server.provenance.record import origins_of_lines
 from reverie_server.search.candidates import Candidates
-from reverie_server.search.copies import EqualLine, log_line
+from reverie_server.search.copies import EqualLine, Origins, log_line
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.speakers import speakers_of
 from reverie_server.text.redact import body_of
 
 _SESSIONS, _EPISODES = "sessions/", "episodes/"
 _PERSONAL = 0
-# The provenance of lines, each by its document and its text.
-Origins: TypeAlias = dict[tuple[int, str], Sequence[DictRow]]
 # The sessions and numbers of messages that a line was made of; None for any message of a session.
 _Messages: TypeAlias = frozenset[tuple[str, int | None]]
 
@@ -112,7 +108,7 @@ def _is_made_of(candidates: Candidates, pair: _Pair, made_of: Mapping[tuple[int,
     return session_id == summed_up if place is None else any(of == summed_up for of, _ in messages)
 
 
-def _messages_of(origins: Iterable[DictRow]) -> _Messages:
+def _messages_of(origins: Iterable[Mapping[str, Any]]) -> _Messages:
     """The messages that a line was made of by its provenance; of an episode any message of its session."""
     sources = [source for origin in origins for source in origin["sources"] if "session_id" in source]
     return frozenset(

@@ -17,9 +17,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any, TypeAlias
 
 import numpy as np
-from psycopg.rows import DictRow
 
 from reverie_indexer.text.analyse import fold
 from reverie_indexer.text.chunk import note_date
@@ -29,6 +29,8 @@ from reverie_server.sessions.daily_log import parts_of
 from reverie_server.sessions.spoken import spoken
 from reverie_server.text.redact import body_of
 
+# The provenance of lines, each by its document and its text.
+Origins: TypeAlias = dict[tuple[int, str], Sequence[Mapping[str, Any]]]
 # A shorter text is part of another one by chance.
 _MIN_PART_CHARS = 12
 # Parts two texts; neither has it, since it is white space.
@@ -71,8 +73,8 @@ class ComparedTexts:
     """Texts as they are compared, each read once: requests that are answered together compare mostly the same."""
 
     def __init__(self) -> None:
-        # The provenance of lines, by their documents: the requests see one snapshot.
-        self.origins: dict[tuple[int, str], Sequence[DictRow]] = {}
+        # The requests see one snapshot.
+        self.origins: Origins = {}
         self._folded: dict[str, str] = {}
         self._statements: dict[tuple[bool, str], list[tuple[str, str]]] = {}
 

@@ -13,7 +13,8 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates, files_with
-from reverie_server.search.copied_lines import Origins, written_by_server
+from reverie_server.search.copied_lines import written_by_server
+from reverie_server.search.copies import Origins
 from reverie_server.search.derived_files import is_long_term
 from reverie_server.search.fact_source import FactSource
 from reverie_server.search.hot.answer import need_texts
