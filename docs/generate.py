@@ -44,6 +44,7 @@ READS = {
     "POST /api/v1/agents/{a}/graph/search",
     "POST /api/v1/agents/{a}/tools/{name}",
     "POST /v1/chat/completions",
+    "POST /v1/responses",
 }
 ADMINS = {
     "PUT /api/v1/agents/{a}",

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import uvicorn
 
@@ -133,8 +134,16 @@ class Asked:
     url: str
 
     @property
+    def is_response(self) -> bool:
+        return self.url.endswith("/responses")
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
-        return list(self.body["messages"])
+        if not self.is_response:
+            return list(self.body["messages"])
+        given, instructions = self.body.get("input") or [], self.body.get("instructions")
+        said = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        return [*([{"role": "system", "content": instructions}] if instructions else []), *said]
 
     def texts(self, role: str | None = None) -> str:
         """The contents of the messages, or of one role's, one after the other."""
@@ -171,7 +180,7 @@ class ScriptedModel:
         asked = Asked(*await _read(scope, receive), url=f"{scope['path']}?{query}" if query else scope["path"])
         self.requests.append(asked)
         self.arrived.set()
-        if not scope["path"].endswith(("/chat/completions", "/models")):
+        if not scope["path"].endswith(("/chat/completions", "/responses", "/models")):
             await _send(send, 404, {"Content-Type": "text/plain"}, b"no such path")
             return
         unplanned = Reply(body=MODELS) if scope["path"].endswith("/models") else None
@@ -181,7 +190,8 @@ class ScriptedModel:
         elif reply.status == 200 and reply.body is None and asked.body.get("stream"):
             await self._stream(reply, asked, receive, send)
         else:
-            body = json.dumps(_completion(reply, asked)).encode() if reply.body is None else reply.body
+            whole = response_body if asked.is_response else _completion
+            body = json.dumps(whole(reply, asked)).encode() if reply.body is None else reply.body
             headers = {"Content-Type": "application/json", **reply.headers}
             await _send(send, reply.status, headers, body, cut_after=reply.cut_after)
 
@@ -204,7 +214,8 @@ class ScriptedModel:
         await send({"type": "http.response.start", "status": 200, "headers": _encoded(headers)})
         gone = asyncio.create_task(_disconnect(receive))
         try:
-            for number, event in enumerate(_events(reply, asked)):
+            events = _response_events if asked.is_response else _events
+            for number, event in enumerate(events(reply, asked)):
                 if reply.cut_after is not None and number >= reply.cut_after:
                     raise _Cut
                 await send({"type": "http.response.body", "body": event, "more_body": True})
@@ -212,7 +223,8 @@ class ScriptedModel:
                 if gone.done():
                     self.left.set()
                     return
-            await send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": False})
+            last = b"" if asked.is_response else b"data: [DONE]\n\n"
+            await send({"type": "http.response.body", "body": last, "more_body": False})
         finally:
             gone.cancel()
 
@@ -263,6 +275,50 @@ def _completion(reply: Reply, asked: Asked) -> dict[str, Any]:
         "choices": [choice],
         "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
     }
+
+
+def response_body(reply: Reply, asked: Asked) -> dict[str, Any]:
+    """A response of the responses API, each with an id of its own."""
+    name = uuid4().hex
+    output: list[dict[str, Any]] = []
+    if reply.content is not None:
+        part = {"type": "output_text", "text": reply.content, "annotations": [], "logprobs": []}
+        message = {"type": "message", "id": f"msg_{name}", "role": "assistant", "status": "completed"}
+        output.append({**message, "content": [part]})
+    for call in reply.tool_calls:
+        own = {"type": "function_call", "id": f"fc_{name}", "call_id": call["id"], "status": "completed"}
+        output.append({**own, **call["function"]})
+    return {
+        "id": f"resp_{name}",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": asked.body.get("instructions"),
+        "metadata": {},
+        "model": asked.body.get("model"),
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": None,
+    }
+
+
+def _response_events(reply: Reply, asked: Asked) -> list[bytes]:
+    """The text in words, and then the whole response."""
+    response = response_body(reply, asked)
+    words = {"item_id": "msg", "output_index": 0, "content_index": 0, "logprobs": []}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}},
+        *({"type": "response.output_text.delta", **words, "delta": word} for word in (reply.content or "").split(" ")),
+        {"type": "response.completed", "response": response},
+    ]
+    return [
+        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': number})}\n\n".encode()
+        for number, event in enumerate(events)
+    ]
 
 
 def _events(reply: Reply, asked: Asked) -> list[bytes]:

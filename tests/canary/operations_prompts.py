@@ -17,8 +17,10 @@ from tests.canary.words import canaries_in, full
 from tests.canary.world import Acting, World
 
 from reverie_server.proxy.chat import conversation_of
+from reverie_server.proxy.items import items_of
 
 CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
 
 
 def question(d: Draw) -> str:
@@ -109,15 +111,23 @@ def inject(d: Draw) -> Call:
 
 
 def chat(d: Draw) -> Call:
+    return proxied(d, CHAT)
+
+
+def respond(d: Draw) -> Call:
+    return proxied(d, RESPONSES)
+
+
+def proxied(d: Draw, path: str) -> Call:
     """A turn through the proxy; whoever memory is closed to has the model's answer without it."""
     acting, fields = d.acting(reads=True)
     before = [{"role": "user", "content": d.line()}, {"role": "assistant", "content": d.line()}]
     messages = [*(before if d.chance(0.3) else []), {"role": "user", "content": d.one_of((question(d), d.line()))}]
     if d.chance(0.5):
         messages.insert(0, {"role": "system", "content": f"You are Wren. {d.line()}"})
-    body = {"model": "parrot", "messages": messages, "stream": d.chance(0.3)}
+    body = {"model": "parrot", "messages" if path == CHAT else "input": messages, "stream": d.chance(0.3)}
     session_id = d.session_id(acting) if d.chance(0.7) else None
-    call = Call(f"POST {CHAT}", acting.key, "POST", CHAT, acting, body=body, said=True)
+    call = Call(f"POST {path}", acting.key, "POST", path, acting, body=body, said=True)
     call.headers = {"X-Reverie-Agent": acting.agent, **({"X-Reverie-Session": session_id} if session_id else {})}
     named = {"owner_key": "X-Reverie-Owner", "end_user_id": "X-Reverie-End-User"}
     call.headers |= {named[field]: value if value.isprintable() else "nobody" for field, value in fields.items()}
@@ -125,7 +135,8 @@ def chat(d: Draw) -> Call:
     d.world.note_asked(acting, messages[-1]["content"], session_id)
     call.may, day = lambda world: acting.key.works, today()
     call.homes = lambda world: world.sight_of_turn(acting) or []
-    key = key_of(acting, session_id or conversation_of(body).session_id(acting.owner or acting.key.owner))
+    conversation = conversation_of(body) if path == CHAT else items_of(body, "")
+    key = key_of(acting, session_id or conversation.session_id(acting.owner or acting.key.owner))
 
     def effects(world: World, answer: Answer) -> list[Effect]:
         if world.place_of_talk(acting) is None:
@@ -149,5 +160,6 @@ OPERATIONS_OF_PROMPTS: dict[str, tuple[int, Operation]] = {
     f"POST {AGENT}/context": (8, context),
     f"POST {MEMORY}/inject": (6, inject),
     f"POST {CHAT}": (5, chat),
+    f"POST {RESPONSES}": (2, respond),
     "GET /v1/models": (2, models),
 }

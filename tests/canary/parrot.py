@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.canary.words import canaries_in
-from tests.scripted_model import Asked, Reply, says, says_json
+from tests.scripted_model import Asked, Reply, response_body, says, says_json
 
 TITLE = "# Long-term Memory\n"
 # A file grows by so many lines at a time, and a prompt's answer has so many.
@@ -32,6 +32,8 @@ def parrot(asked: Asked) -> Reply:
     content = f"I hear of {' and '.join(sorted(canaries_in(asked.texts('user')))[:1]) or 'nothing'}."
     if asked.body.get("stream"):
         return says(content)
+    if asked.is_response:
+        return Reply(body=json.dumps({**response_body(says(content), asked), "seen": shown}).encode())
     message = {"role": "assistant", "content": content}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     answer = {"id": "chatcmpl-parrot", "object": "chat.completion", "created": 1, "model": "parrot"}

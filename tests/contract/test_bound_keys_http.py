@@ -14,7 +14,19 @@ import pytest
 from psycopg import sql
 from psycopg.rows import tuple_row
 from tests.conftest import PLAIN
-from tests.contract.writing import AGENT, BACKUP, OF_EVERYBODY, OF_TENANT, OK, READING, ROWS, Row, Says, status_of
+from tests.contract.writing import (
+    AGENT,
+    BACKUP,
+    OF_EVERYBODY,
+    OF_TENANT,
+    OK,
+    PROXIED,
+    READING,
+    ROWS,
+    Row,
+    Says,
+    status_of,
+)
 from tests.graphs import Graph, answers, day, thing
 from tests.proxied import Served
 from tests.rows import written_out
@@ -186,7 +198,7 @@ async def check(house: House, row: Row, key: Bound, says: Says) -> None:
     status, told = status_of(row, answer), (row.name, key.name, dict(says), answer.text[:300])
     if allowed:
         assert status in row.done, told
-    elif row.path == "/v1/chat/completions" and key.owner in (None, says.get("owner_key", key.owner)):
+    elif row.path in PROXIED and key.owner in (None, says.get("owner_key", key.owner)):
         # The turn goes on; nothing of it is recorded.
         assert (status, answer.headers.get("x-reverie-warning")) == (200, "read_only_key"), told
     else:
@@ -242,7 +254,7 @@ async def test_without_isolation_a_key_of_an_owner_writes_nothing(house: House) 
     for role in ROLES[1:]:
         for row in ROWS:
             answer = await ask(house.clients[Bound(role, ADA, None)], row, {})
-            if row.path == "/v1/chat/completions":
+            if row.path in PROXIED:
                 assert answer.headers["x-reverie-warning"] == "read_only_key"
             else:
                 assert status_of(row, answer) == 403, (row.name, answer.text)

@@ -62,6 +62,7 @@ async def sent(base_url: str, head: str, body: bytes = b"") -> AsyncIterator[asy
         ("POST", "/mcp"),
         ("POST", "/mcp/wren"),
         ("POST", "/v1/chat/completions"),
+        ("POST", "/v1/responses"),
         ("POST", "/api/v1/agents/wren/workspace/memory/import"),
         ("PUT", "/api/v1/agents/wren/files/a.md"),
         ("POST", "/memory/wren/summarize/a"),

@@ -164,8 +164,8 @@ async def test_every_route_says_what_it_does_with_examples(document: dict[str, A
             schema = resolved(document, operation["requestBody"]["content"]["application/json"]["schema"])
             assert schema.get("example"), where
             assert schema["example"].keys() <= schema["properties"].keys(), where
-            # The protocol of chat completions is the provider's: what it knows, it is given.
-            assert schema["additionalProperties"] is (path == "/v1/chat/completions"), where
+            # These protocols are the provider's: what it knows, it is given.
+            assert schema["additionalProperties"] is (path in ("/v1/chat/completions", "/v1/responses")), where
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path":
                 assert parameter["required"], where

@@ -91,6 +91,12 @@ def _chat(says: Says) -> Sent:
     return Sent(json=body, headers={**_headers(says), "X-Reverie-Session": "web:9"})
 
 
+def _respond(says: Says) -> Sent:
+    body = {"model": "scripted", "input": "The heron nests by the weir."}
+    return Sent(json=body, headers={**_headers(says), "X-Reverie-Session": "web:9"})
+
+
+PROXIED = ("/v1/chat/completions", "/v1/responses")
 A = "/api/v1/agents/{a}"
 M = "/api/v1/memory/{a}"
 _TALK = [{"role": "user", "content": "The heron nests by the weir."}, {"role": "assistant", "content": "I see."}]
@@ -171,7 +177,7 @@ def _rows() -> list[Row]:
         Row("POST", f"{M}/dream/morning-card/seen", f"/memory/{AGENT}/dream/morning-card/seen", _body()),
         Row("POST", f"{M}/summarize/{{conversation_id}}", f"/memory/{AGENT}/summarize/web:1", _body(),
             needs=("session",)),
-        Row("POST", "/v1/chat/completions", "/v1/chat/completions", _chat),
+        *(Row("POST", path, path, sent) for path, sent in zip(PROXIED, (_chat, _respond), strict=True)),
     ]  # fmt: skip
     for name, (arguments, needs) in TOOLS.items():
         route = f"{url}/tools/{name}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import openai
 
 # What is asked of an endpoint for somebody else: the path below its base URL.
-Resource = Literal["chat/completions", "models"]
+Resource = Literal["chat/completions", "responses", "models"]
 # The default time-out of clients of the protocol, whose requests are forwarded.
 FORWARD_TIMEOUT_SECONDS = 600.0
 # The limit of a whole answer that is passed on piece by piece.
@@ -198,6 +198,9 @@ class Endpoint:
         if resource == "models":
             models = client.models.with_streaming_response
             sent = models.list(extra_query=dict(body), extra_headers=headers, timeout=timeout)
+        elif resource == "responses":
+            responses = client.responses.with_streaming_response
+            sent = responses.create(extra_body=dict(body), extra_headers=headers, timeout=timeout)
         else:
             model = str(body.get("model", self.config.model))
             completions = client.chat.completions.with_streaming_response

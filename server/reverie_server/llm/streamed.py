@@ -19,10 +19,14 @@ _FAILED = "error"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The first choice of a completion: text, calls of tools in the protocol's form, or both."""
+    """What a model answered: text, calls of tools in the form of chat completions, or both.
+
+    `answer_id` is the provider's name of it, by which a later request goes on from it; "" where none does.
+    """
 
     content: str
     tool_calls: tuple[Mapping[str, Any], ...]
+    answer_id: str = ""
 
 
 @dataclass(slots=True)
@@ -80,13 +84,17 @@ class StreamedAnswer:
 
     def answer(self) -> Answered | None:
         """The whole answer; None before its end, or when it failed or is empty."""
-        if rest := self._taken():
-            self._line(rest)
-        self._event()
+        self._flush()
         content = "".join(self._content) or "".join(self._refusal)
         calls = tuple(self._calls[index].whole() for index in sorted(self._calls))
         is_one = self._finished and self._chars <= _MAX_ANSWER_CHARS and len(self._calls) <= _MAX_CALLS
         return Answered(content, calls) if is_one and not self._failed and (content or calls) else None
+
+    def _flush(self) -> None:
+        """Take what has come of a last event without an end."""
+        if rest := self._taken():
+            self._line(rest)
+        self._event()
 
     def _keep(self, piece: bytes) -> None:
         if piece:

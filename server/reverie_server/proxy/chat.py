@@ -33,12 +33,13 @@ class Conversation:
     """The messages of a caller, in the form of the protocol, without the memory that earlier turns had put into them.
 
     `system` is the index of the system prompt, `current` that of the user's message that this turn answers; None:
-    there is none.
+    there is none. `before` stands for what was said before the first message, where the provider has that.
     """
 
     messages: Sequence[Mapping[str, Any]]
     system: int | None
     current: int | None
+    before: str = ""
 
     @property
     def system_prompt(self) -> str:
@@ -52,19 +53,26 @@ class Conversation:
 
     def history(self, count: CountTokens, at: datetime) -> list[Message]:
         """The messages but the current one and those of the system; `seq` is the index among `messages`."""
-        messages = self._as_messages(count, at)
-        return [message for message in messages if message.seq != self.current and message.role != "system"]
+        return [message for message in self._said(count, at) if message.seq != self.current]
 
     def last_pairs(self, count: CountTokens, at: datetime) -> Conversation:
         """The conversation cut to its last two pairs, with its system messages and no call of tools without results."""
-        others = [message for message in self._as_messages(count, at) if message.role != "system"]
-        last = {message.seq for message in divide(others)[1]}
+        last = self.last_indexes(count, at)
         indexes = [index for index, message in enumerate(self.messages) if index in last or _role(message) == "system"]
         return Conversation(
             [self.messages[index] for index in indexes],
             None if self.system is None else indexes.index(self.system),
             indexes.index(self.current) if self.current in indexes else None,
+            self.before,
         )
+
+    def last_indexes(self, count: CountTokens, at: datetime) -> set[int]:
+        """The indexes of the messages of the last two pairs."""
+        return {message.seq for message in divide(self._said(count, at))[1]}
+
+    def request(self, body: Mapping[str, Any], system_prompt: str, user_section: str) -> dict[str, Any]:
+        """The body to send: that of the caller, with the messages of `with_memory` in it."""
+        return {**body, "messages": self.with_memory(system_prompt, user_section)}
 
     def with_memory(self, system_prompt: str, user_section: str) -> list[dict[str, Any]]:
         """The messages to send: with `system_prompt`, which begins with the caller's own, in the place of that, and
@@ -94,7 +102,7 @@ class Conversation:
         hashes = self._prefix_hashes()
         first = next((index for index in hashes if _role(self.messages[index]) == "user"), None)
         beginning = hashes[first] if first is not None else next(iter(hashes.values()), "")
-        return f"proxy:{_hash(json.dumps([owner_key, beginning]))}"
+        return f"proxy:{hash_of(json.dumps([owner_key, beginning]))}"
 
     def new_messages(self, at: datetime) -> Kept:
         """The messages of the user and of tools since the last answer, as a session keeps them.
@@ -112,10 +120,12 @@ class Conversation:
         missing = dict.fromkeys(missing for _, missing in found if missing is not None)
         return Kept([message for message, _ in found], tuple(missing))
 
-    def _as_messages(self, count: CountTokens, at: datetime) -> list[Message]:
-        """The messages as those of a session, numbered by their index."""
+    def _said(self, count: CountTokens, at: datetime) -> list[Message]:
+        """The messages but those of the system, as those of a session, numbered by their index."""
         messages = []
         for index, message in enumerate(self.messages):
+            if _role(message) == "system":
+                continue
             text, extra = _text_of(message), fields_of(message)
             tokens = message_tokens(text, extra, count)
             messages.append(Message(index, _role(message), text, at, tokens, extra=extra))
@@ -124,12 +134,12 @@ class Conversation:
     def _prefix_hashes(self) -> dict[int, str]:
         """A hash of the conversation up to and with each message, by its index; system messages are left out."""
         hashes: dict[int, str] = {}
-        before = ""
+        before = self.before
         for index, message in enumerate(self.messages):
             if _role(message) == "system":
                 continue  # it may contain the time of day
             parts = [before, message.get("role"), message.get("content"), *(message.get(name) for name in _EXTRA)]
-            before = hashes[index] = _hash(json.dumps(parts, sort_keys=True))
+            before = hashes[index] = hash_of(json.dumps(parts, sort_keys=True))
         return hashes
 
 
@@ -138,20 +148,22 @@ def conversation_of(body: Mapping[str, Any]) -> Conversation:
 
     ValidationFailed where `messages` is no list of messages with a known role.
     """
-    requested = _checked_messages(body.get("messages"))
-    last_user = max((index for index, message in enumerate(requested) if message["role"] == "user"), default=None)
-    messages: list[Mapping[str, Any]] = []
-    system = current = None
-    for index, message in enumerate(requested):
-        stripped = _stripped(message, keep=index == last_user)
-        if stripped is None:
-            continue
-        if _role(stripped) == "system" and system is None:
-            system = len(messages)
-        if index == last_user:
-            current = len(messages)
-        messages.append(stripped)
-    return Conversation(messages, system, current)
+    messages = without_memory(_checked_messages(body.get("messages")))
+    kept = [message for message in messages if message is not None]
+    return Conversation(kept, *places_of(kept))
+
+
+def without_memory(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
+    """Each message without injected memory; None for one that was nothing else, unless it is the user's last."""
+    last_user = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=None)
+    return [_stripped(message, keep=index == last_user) for index, message in enumerate(messages)]
+
+
+def places_of(messages: Sequence[Mapping[str, Any]]) -> tuple[int | None, int | None]:
+    """The index of the system prompt, and that of the last message of the user; None without one."""
+    system = next((index for index, message in enumerate(messages) if _role(message) == "system"), None)
+    current = max((index for index, message in enumerate(messages) if message["role"] == "user"), default=None)
+    return system, current
 
 
 def _checked_messages(messages: Any) -> list[dict[str, Any]]:
@@ -210,5 +222,6 @@ def _role(message: Mapping[str, Any]) -> Role:
     return _ROLES[message["role"]]
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """The name of a text in ids of sessions and messages."""
     return hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]

@@ -1,12 +1,10 @@
-"""Commands that are the whole message of a user, and the server's own answers as chat completions. Pure."""
+"""Commands that are the whole message of a user. Pure."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from reverie_server.proxy.chat import Conversation
 
@@ -44,39 +42,3 @@ def read_command(text: str) -> Command | None:
             return Command("status")
         case _:
             return Command("compact")
-
-
-@dataclass(frozen=True, slots=True)
-class OwnAnswer:
-    """An answer of the server's own: a chat completion that no model has written."""
-
-    text: str
-    completion_id: str
-    created: int
-    model: str
-
-    def completion(self) -> dict[str, Any]:
-        """The answer as a whole."""
-        message = {"role": "assistant", "content": self.text}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": _NO_USAGE}
-
-    def events(self, *, with_usage: bool) -> Iterator[bytes]:
-        """The answer as the events of a stream."""
-        head = self._head("chat.completion.chunk")
-        delta = {"role": "assistant", "content": self.text}
-        yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-        yield _event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-        if with_usage:
-            yield _event({**head, "choices": [], "usage": _NO_USAGE})
-        yield b"data: [DONE]\n\n"
-
-    def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": self.completion_id, "object": kind, "created": self.created, "model": self.model}
-
-
-_NO_USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-
-
-def _event(chunk: dict[str, Any]) -> bytes:
-    return f"data: {json.dumps(chunk)}\n\n".encode()

@@ -15,7 +15,13 @@ from reverie_server.sessions.validate import MAX_CONTENT_BYTES, check_json
 # The codes of what is missing, for the caller.
 Missing = Literal["message_cut", "message_without_words"]
 _CUT = "\n\n(The rest of this message was too long to be stored.)"
-_PARTS = {"image_url": "a picture", "input_audio": "a sound recording", "file": "a file"}
+_PARTS = {
+    "image_url": "a picture",
+    "input_image": "a picture",
+    "input_audio": "a sound recording",
+    "file": "a file",
+    "input_file": "a file",
+}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -1,4 +1,4 @@
-"""The proxy for chat completions: add memory to a request, forward it to the provider, record the turn in a session.
+"""The proxy for chat completions and responses: add memory, forward to the provider, record the turn in a session.
 
 A failure of memory never fails the turn: the request is then forwarded as the caller sent it.
 """
@@ -6,8 +6,6 @@ A failure of memory never fails the turn: the request is then forwarded as the c
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -24,11 +22,13 @@ from reverie_server.access.gate import Gate, Grant
 from reverie_server.llm.endpoint import Failed, RawAnswer, Resource
 from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.llm.streamed import Answered, StreamedAnswer, whole_answer
+from reverie_server.llm.streamed import Answered, StreamedAnswer
 from reverie_server.prompt.turn import TurnRequest, Turns
 from reverie_server.prompt.turn_log import Ending
 from reverie_server.proxy.chat import Conversation
 from reverie_server.proxy.kept import Missing
+from reverie_server.proxy.passing import error_event, is_too_long, once, passed_headers
+from reverie_server.proxy.protocol import CHAT, Protocol
 from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.proxy.recordings import AskedTurn, Recordings
 from reverie_server.text.tokens import CountTokens
@@ -39,14 +39,6 @@ INJECTED_HEADER = "X-Reverie-Injected"
 TURN_HEADER = "X-Reverie-Turn"
 WARNING_HEADER = "X-Reverie-Warning"
 _STOP_SECONDS = 5.0
-_MAX_ERROR_BYTES = 65_536
-_PASSED_HEADERS = re.compile(r"content-type|retry-after(?:-ms)?|x-should-retry|x-request-id|x-ratelimit-.*|openai-.*")
-_TOO_LONG = re.compile(
-    r"context[ _]?(?:length|window|size)|maximum context|prompt is too long|input is too long|too many tokens"
-    r"|too many input tokens|exceeds? the (?:model's )?(?:available |maximum )?(?:context|number of tokens)"
-    r"|reduce the length",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +54,7 @@ class ChatRequest:
     body: Mapping[str, Any]
     conversation: Conversation
     authorization: str | None = None
+    protocol: Protocol = CHAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +97,7 @@ class ChatAnswer:
 
 
 class Proxy:
-    """Answers chat completions. `failures` counts the failures of memory by code."""
+    """Answers chat completions and responses. `failures` counts the failures of memory by code."""
 
     def __init__(
         self,
@@ -122,6 +115,7 @@ class Proxy:
         self._timeouts = timeouts
         self._background: set[asyncio.Task[Any]] = set()
         self.failures: Counter[str] = Counter()
+        self._recorder = recorder
         self._recordings = Recordings(gate, turns, recorder, self.failures)
 
     async def answer(self, request: ChatRequest) -> ChatAnswer:
@@ -150,13 +144,13 @@ class Proxy:
             answer = await self._forward(stack, request, request.conversation, memory)
             if answer.status in (400, 413, 422):
                 body = await answer.body()
-                if _is_too_long(body):
+                if is_too_long(body):
                     await stack.aclose()
                     conversation, memory = self._shortened(request, memory, arrived)
                     answer = await self._forward(stack, request, conversation, memory)
                 else:
-                    answer = RawAnswer(answer.status, answer.headers, _once(body))
-            headers = _passed(answer.headers)
+                    answer = RawAnswer(answer.status, answer.headers, once(body))
+            headers = passed_headers(answer.headers)
             headers[INJECTED_HEADER] = str(memory.injected)
             if memory.turn_id:
                 headers[TURN_HEADER] = memory.turn_id
@@ -168,19 +162,28 @@ class Proxy:
                 self._start_recording(asked, None, "failed")
                 pieces = answer.pieces()
             elif "text/event-stream" in answer.headers.get("content-type", ""):
-                pieces = self._streamed(answer, turn)
+                pieces = self._streamed(answer, turn, request.protocol.streamed())
             else:
                 body = await answer.body()
-                recording = self._start_recording(turn, whole_answer(body), "answered")
+                recording = self._start_recording(turn, request.protocol.whole(body), "answered")
                 await asyncio.wait({recording}, timeout=self._timeouts.record_seconds)
-                pieces = _once(body)
+                pieces = once(body)
             return ChatAnswer(answer.status, headers, pieces, stack.pop_all())
 
     async def models(self, query: Mapping[str, Any], authorization: str | None) -> ChatAnswer:
         """The provider's models, or its error; the caller closes the answer. Raises LanguageModelUnavailable."""
         async with AsyncExitStack() as stack:
             answer = await self._ask(stack, "models", query, authorization)
-            return ChatAnswer(answer.status, _passed(answer.headers), answer.pieces(), stack.pop_all())
+            return ChatAnswer(answer.status, passed_headers(answer.headers), answer.pieces(), stack.pop_all())
+
+    async def session_after(self, who: Connection, answer_id: str) -> str | None:
+        """The session that has an answer of the provider's; None where none is known to have it."""
+        try:
+            grant = await self._gate.for_turn(who.caller, who.agent_id, who.owner_key)
+            return await self._recorder.session_with(grant, answer_id)
+        except ReverieError:
+            # The turn goes on, as with any failure of memory.
+            return None
 
     async def idle(self) -> None:
         """Wait until all turns are recorded."""
@@ -198,9 +201,9 @@ class Proxy:
     async def _forward(
         self, stack: AsyncExitStack, request: ChatRequest, conversation: Conversation, memory: _Memory
     ) -> RawAnswer:
-        body = {**request.body, "messages": conversation.with_memory(memory.system_prompt, memory.user_section)}
+        body = conversation.request(request.body, memory.system_prompt, memory.user_section)
         body["model"] = request.body.get("model") or self._model.model
-        return await self._ask(stack, "chat/completions", body, request.authorization)
+        return await self._ask(stack, request.protocol.resource, body, request.authorization)
 
     async def _ask(
         self, stack: AsyncExitStack, resource: Resource, body: Mapping[str, Any], authorization: str | None
@@ -278,7 +281,8 @@ class Proxy:
                 message=conversation.current_text,
                 session_id=request.session_id or conversation.session_id(who.owner_key),
                 system_prompt=conversation.system_prompt,
-                history=conversation.history(self._count, at),
+                # What the provider keeps of a conversation, its session has, too.
+                history=None if conversation.before else conversation.history(self._count, at),
                 kind="chat",
                 model=request.body.get("model") or self._model.model,
             ),
@@ -301,13 +305,12 @@ class Proxy:
         log.warning("chat_memory_failed", code=code, detail=detail)
         return replace(memory, warnings=(*memory.warnings, code))
 
-    async def _streamed(self, answer: RawAnswer, turn: AskedTurn) -> AsyncIterator[bytes]:
+    async def _streamed(self, answer: RawAnswer, turn: AskedTurn, streamed: StreamedAnswer) -> AsyncIterator[bytes]:
         """The answer as it comes; its end waits until the turn is recorded, for at most `record_seconds`.
 
         Of an answer that breaks off, or that its caller drops, the question is recorded. Where the provider breaks off,
         the last piece is an event that says so.
         """
-        streamed = StreamedAnswer()
         recording: asyncio.Task[None] | None = None
         ending: Ending = "left"
         try:
@@ -321,7 +324,7 @@ class Proxy:
         except LanguageModelUnavailable as error:
             ending = "broke_off"
             log.warning("chat_broke_off", reason=error.reason, detail=error.detail)
-            yield _error_event(error)
+            yield error_event(error)
         finally:
             if recording is None:
                 recording = self._start_recording(turn, streamed.answer(), ending)
@@ -344,36 +347,6 @@ def _asked(request: ChatRequest, memory: _Memory, at: datetime) -> tuple[AskedTu
     return AskedTurn(who, session_id, new.messages, memory.turn_id, memory.target, memory.is_refused), new.missing
 
 
-def _passed(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a provider's answer that its caller gets."""
-    return {name: value for name, value in headers.items() if _PASSED_HEADERS.fullmatch(name.lower())}
-
-
-def _is_too_long(body: bytes) -> bool:
-    """Whether an error says that the prompt does not fit the model's context."""
-    try:
-        error = json.loads(body[:_MAX_ERROR_BYTES])
-    except (ValueError, RecursionError):
-        return False
-    inner = error.get("error", error) if isinstance(error, dict) else error
-    if isinstance(inner, dict):
-        code = inner.get("code") or inner.get("type")
-        return code in ("context_length_exceeded", "exceed_context_size_error") or bool(
-            _TOO_LONG.search(str(inner.get("message", "")))
-        )
-    return bool(_TOO_LONG.search(str(inner)))
-
-
 def _ending(streamed: StreamedAnswer) -> Ending:
     """What became of an answer whose stream is at its end."""
     return "broke_off" if streamed.answer() is None else "answered"
-
-
-def _error_event(error: LanguageModelUnavailable) -> bytes:
-    """An error as an event of a stream of server-sent events."""
-    body = {"error": {"message": error.detail, "type": "server_error", "code": error.code}}
-    return f"\n\ndata: {json.dumps(body)}\n\n".encode()
-
-
-async def _once(body: bytes) -> AsyncIterator[bytes]:
-    yield body

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Database, opening_slices
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
@@ -15,11 +16,13 @@ from reverie_server.proxy.kept import kept
 from reverie_server.sessions.lookup import Key, look_up
 from reverie_server.sessions.model import NewMessage
 from reverie_server.sessions.sessions import Sessions
-from reverie_server.sessions.validate import MAX_CONTENT_BYTES, MAX_MESSAGES
+from reverie_server.sessions.validate import MAX_CONTENT_BYTES, MAX_MESSAGES, is_message_id
 
 SQL = Queries(__file__)
 # Clients wait ten minutes for an answer before they try again. The same turn later is a repetition.
 RETRY_WITHIN = timedelta(minutes=20)
+# A conversation that goes on is among them.
+_NEWEST_SESSIONS = 1_000
 
 
 class TurnRecorder:
@@ -41,9 +44,29 @@ class TurnRecorder:
         messages = [replace(message, message_id=f"{message.message_id}{suffix}") for message in new]
         if answer is not None:
             fields = {"tool_calls": list(answer.tool_calls)} if answer.tool_calls else {}
-            messages.append(kept("assistant", answer.content, fields, f"{messages[-1].message_id}:answer", None)[0])
+            is_named = is_message_id(answer.answer_id)
+            answer_id = answer.answer_id if is_named else f"{messages[-1].message_id}:answer"
+            messages.append(kept("assistant", answer.content, fields, answer_id, None)[0])
         for batch in _batches(messages):
             await self._sessions.append(grant, place, session_id, batch)
+
+    async def session_with(self, grant: Grant, answer_id: str) -> str | None:
+        """The session that has an answer of that id, of the newest ones of the principal; None: none has it."""
+        of = grant.principal
+        params = {
+            "tenant_id": of.tenant_id,
+            "agent_id": of.agent_id,
+            "owner_key": of.owner_key,
+            "message_id": answer_id,
+            "limit": _NEWEST_SESSIONS,
+        }
+        statements = [
+            *opening_slices(of.tenant_id, of.agent_id, of.owner_key),
+            Statement(SQL["session_with_message"], params),
+        ]
+        async with self._database.tenant(of.tenant_id, snapshot=True) as connection:
+            rows = (await in_one_message(connection, statements))[-1]
+        return rows[0]["session_id"] if rows else None
 
     async def _suffix(self, key: Key, first: NewMessage) -> str:
         """The suffix of the ids of a turn: "" the first time, then `.` and the number of the repetition."""

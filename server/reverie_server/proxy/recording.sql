@@ -4,3 +4,17 @@ FROM messages
 WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s
   AND message_id >= %(message_id)s AND message_id < %(message_id)s || '/'
   AND (message_id = %(message_id)s OR message_id ~ '\.[0-9]+$');
+
+-- session_with_message: of the newest sessions of an agent and an owner (null: the shared ones) that with a message
+SELECT s.session_id FROM (
+    SELECT session_key, session_id, updated_at FROM sessions
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+    ORDER BY updated_at DESC, session_key DESC
+    LIMIT %(limit)s
+) s
+CROSS JOIN LATERAL (
+    SELECT FROM messages
+    WHERE tenant_id = %(tenant_id)s AND session_key = s.session_key AND message_id = %(message_id)s LIMIT 1
+) m
+ORDER BY s.updated_at DESC, s.session_key DESC
+LIMIT 1;

@@ -34,7 +34,7 @@ def check_messages(messages: Sequence[NewMessage], now: datetime) -> None:
             raise ValidationFailed("a message has no NUL character and no lone surrogate")
         if len(message.content.encode()) > MAX_CONTENT_BYTES:
             raise PayloadTooLarge(f"the content of a message has at most {MAX_CONTENT_BYTES} bytes")
-        if message.message_id is not None and not _is_id(message.message_id):
+        if message.message_id is not None and not is_message_id(message.message_id):
             raise ValidationFailed(f"the id of a message has 1 to {MAX_ID_CHARS} characters")
         if message.at is not None and not EARLIEST <= message.at <= now + LATEST_AHEAD:
             raise ValidationFailed("`at` is when a message was said: not before 1970 and not in the future")
@@ -94,5 +94,6 @@ def with_content(message: NewMessage, content: str) -> NewMessage | None:
     return replace(message, content=content)
 
 
-def _is_id(message_id: str) -> bool:
+def is_message_id(message_id: str) -> bool:
+    """Whether a message can have this id."""
     return 1 <= len(message_id) <= MAX_ID_CHARS and not _UNSTORABLE.search(message_id)

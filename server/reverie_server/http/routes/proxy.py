@@ -6,7 +6,8 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import anyio
@@ -21,16 +22,26 @@ from reverie_server.access.keys import Caller
 from reverie_server.http.chat_commands import command_answer
 from reverie_server.http.context import System, Who
 from reverie_server.http.problems import may_answer
-from reverie_server.http.schemas.chat import CHAT_DOCUMENT, CHAT_RESPONSES, MODELS_RESPONSES
+from reverie_server.http.schemas.chat import (
+    CHAT_DOCUMENT,
+    CHAT_RESPONSES,
+    MODELS_RESPONSES,
+    RESPONSES_DOCUMENT,
+    RESPONSES_RESPONSES,
+)
 from reverie_server.llm.errors import NoLanguageModel
-from reverie_server.proxy.chat import conversation_of
-from reverie_server.proxy.commands import OwnAnswer
+from reverie_server.proxy.chat import Conversation, conversation_of
+from reverie_server.proxy.items import items_of, previous_of
+from reverie_server.proxy.own_answers import OwnAnswer, OwnResponse
+from reverie_server.proxy.protocol import RESPONSES
 from reverie_server.proxy.proxy import INJECTED_HEADER, ChatAnswer, ChatRequest, Proxy
 from reverie_server.runtime import Runtime
 from reverie_server.sessions.model import check_session_id
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Conversation)
 PATH = "/v1/chat/completions"
+RESPONSES_PATH = "/v1/responses"
 MODELS = "/v1/models"
 SESSION = "X-Reverie-Session"
 DEFAULT_AGENT = "default"
@@ -42,13 +53,15 @@ MAX_CHAT_BYTES = 32 * 1024 * 1024
 # Conversations are long, and nothing here validates them field by field.
 MAX_CHAT_VALUES = 50_000
 _CLIENT_GONE = 499
+# A shorter body is read before a thread would have begun.
+_SHORT_BYTES = 65_536
 
 router = APIRouter(tags=["Turns"])
 
 
 def takes_chat(scope: Scope) -> bool:
-    """Whether a request is for this route, whose bodies may be larger."""
-    return bool(scope["path"] == PATH)
+    """Whether a request is for one of these routes, whose bodies may be larger."""
+    return scope["path"] in (PATH, RESPONSES_PATH)
 
 
 class Relayed(StreamingResponse):
@@ -76,11 +89,38 @@ class Relayed(StreamingResponse):
 )
 async def chat_completions(request: Request, system: System, who: Who) -> Response:
     """Chat completions of the configured provider, with memory: it is added before, and the turn is recorded after."""
-    proxy, chat_request = _proxy(system), _chat_request(request, who, await _body(request))
+    proxy, (body, conversation) = _proxy(system), await _read(request, conversation_of)
+    chat_request = _chat_request(request, who, body, conversation)
     told = await command_answer(system, chat_request)
     if told is not None:
-        return _own_answer(system, chat_request, told)
+        answer = OwnAnswer(told, secrets.token_hex(12), int(time.time()), _model(system, body))
+        options = body.get("stream_options")
+        with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+        return _own_answer(body, answer.completion(), answer.events(with_usage=with_usage))
     return await _relayed(request, proxy.answer(chat_request))
+
+
+@router.post(
+    RESPONSES_PATH,
+    response_class=Response,
+    responses={**RESPONSES_RESPONSES, **may_answer(400, 401, 403, 413, 422, 503)},
+    openapi_extra=RESPONSES_DOCUMENT,
+)
+async def create_response(request: Request, system: System, who: Who) -> Response:
+    """A response of the configured provider, with memory: it is added before, and the turn is recorded after.
+
+    Without a session in the headers the turn goes to that of the answer that it goes on from (`previous_response_id`).
+    """
+    proxy, once = _proxy(system), secrets.token_hex(12)
+    body, conversation = await _read(request, lambda body: items_of(body, once))
+    asked = replace(_chat_request(request, who, body, conversation), protocol=RESPONSES)
+    if asked.session_id is None and (previous := previous_of(body)):
+        asked = replace(asked, session_id=await proxy.session_after(asked.connection, previous))
+    told = await command_answer(system, asked)
+    if told is not None:
+        answer = OwnResponse(told, secrets.token_hex(24), int(time.time()), _model(system, body))
+        return _own_answer(body, answer.response(), answer.events())
+    return await _relayed(request, proxy.answer(asked))
 
 
 @router.get(MODELS, response_class=Response, responses={**MODELS_RESPONSES, **may_answer(401, 503)})
@@ -89,16 +129,16 @@ async def list_models(request: Request, system: System, who: Who) -> Response:
     return await _relayed(request, _proxy(system).models(request.query_params, _authorization(request, who)))
 
 
-def _own_answer(system: Runtime, request: ChatRequest, text: str) -> Response:
+def _own_answer(body: Mapping[str, Any], whole: dict[str, Any], events: Iterator[bytes]) -> Response:
     """The answer of the server to a command, in the form that the request asks for."""
-    body, headers = request.body, {INJECTED_HEADER: "0"}
-    model = str(body.get("model") or system.settings.llm_model)
-    answer = OwnAnswer(text, f"chatcmpl-{secrets.token_hex(12)}", int(time.time()), model)
+    headers = {INJECTED_HEADER: "0"}
     if not body.get("stream"):
-        return JSONResponse(answer.completion(), headers=headers)
-    options = body.get("stream_options")
-    with_usage = isinstance(options, dict) and bool(options.get("include_usage"))
-    return Response(b"".join(answer.events(with_usage=with_usage)), headers=headers, media_type="text/event-stream")
+        return JSONResponse(whole, headers=headers)
+    return Response(b"".join(events), headers=headers, media_type="text/event-stream")
+
+
+def _model(system: Runtime, body: Mapping[str, Any]) -> str:
+    return str(body.get("model") or system.settings.llm_model)
 
 
 def _proxy(system: Runtime) -> Proxy:
@@ -117,7 +157,7 @@ def _authorization(request: Request, who: Caller) -> str | None:
     return request.headers.get("authorization") if who.key_id is None else None
 
 
-def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRequest:
+def _chat_request(request: Request, who: Caller, body: dict[str, Any], conversation: Conversation) -> ChatRequest:
     headers = request.scope["headers"]
     session_id = header(headers, SESSION)
     is_named = any(header(headers, name) is not None for name in (OWNER, END_USER))
@@ -126,7 +166,7 @@ def _chat_request(request: Request, who: Caller, body: dict[str, Any]) -> ChatRe
         connection_of(who, headers, default_agent=DEFAULT_AGENT, default_end_user=end_user),
         None if session_id is None else check_session_id(session_id),
         {name: value for name, value in body.items() if name != _REVERIE_FIELD},
-        conversation_of(body),
+        conversation,
         _authorization(request, who),
     )
 
@@ -144,9 +184,19 @@ def _end_user(body: dict[str, Any]) -> str | None:
     return None
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    """The body: an object of JSON with nothing that JSON cannot hold; else 400 or 422."""
+async def _read(request: Request, read: Callable[[dict[str, Any]], C]) -> tuple[dict[str, Any], C]:
+    """The body and the conversation in it; a long one is read beside the event loop."""
     received = await request.body()
+
+    def both() -> tuple[dict[str, Any], C]:
+        body = _parsed(received)
+        return body, read(body)
+
+    return await asyncio.to_thread(both) if len(received) > _SHORT_BYTES else both()
+
+
+def _parsed(received: bytes) -> dict[str, Any]:
+    """The body: an object of JSON with nothing that JSON cannot hold; else 400 or 422."""
     try:
         body = json.loads(received)
         json.dumps(body, ensure_ascii=False, allow_nan=False).encode()

@@ -12,7 +12,7 @@ _MESSAGE = {
         "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": {}}, {"type": "null"}]},
     },
 }
-_REQUEST = {
+_REQUEST: dict[str, Any] = {
     "type": "object",
     "required": ["messages"],
     "properties": {
@@ -83,6 +83,53 @@ CHAT_RESPONSES: dict[int | str, dict[str, Any]] = {
         },
     },
     "default": _PROVIDERS_ERROR,
+}
+_RESPONSES_REQUEST = {
+    "type": "object",
+    "properties": {
+        "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}, {"type": "null"}]},
+        "instructions": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "previous_response_id": {
+            "anyOf": [{"type": "string"}, {"type": "null"}],
+            "description": "The answer that this goes on from; the turn is recorded in the session that has it",
+        },
+        **{name: _REQUEST["properties"][name] for name in ("model", "stream", "user", "endUserId")},
+    },
+    "additionalProperties": True,
+    "example": {"model": "gpt-4o-mini", "input": "When is the review?"},
+}
+_RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1775206800,
+    "status": "completed",
+    "model": "gpt-4o-mini",
+    "output": [
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "On Thursday.", "annotations": []}],
+        }
+    ],
+}
+_RESPONSE_EVENT = (
+    'event: response.output_text.delta\ndata: {"type": "response.output_text.delta", "delta": "On Thursday."}\n\n'
+)
+RESPONSES_DOCUMENT: dict[str, Any] = {
+    **CHAT_DOCUMENT,
+    "requestBody": {"required": True, "content": {"application/json": {"schema": _RESPONSES_REQUEST}}},
+}
+RESPONSES_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **CHAT_RESPONSES,
+    200: {
+        **CHAT_RESPONSES[200],
+        "content": {
+            "application/json": {"schema": {"type": "object"}, "example": _RESPONSE},
+            "text/event-stream": {"schema": {"type": "string"}, "example": _RESPONSE_EVENT},
+        },
+    },
 }
 MODELS_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
