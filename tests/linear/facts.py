@@ -19,7 +19,9 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
+from reverie_server.heuristics import answers as heuristic_answers
 from reverie_server.heuristics import (
+    before_question,
     echoes,
     fact_labels,
     fact_reader,
@@ -248,6 +250,12 @@ def _people(text: str) -> object:
     ]
 
 
+def _asked() -> heuristic_answers.Asked:
+    asked = heuristic_answers.asked_by("Where do you live?")
+    assert asked is not None
+    return asked
+
+
 TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.spoken_sentences.spoken_sentences": lambda text: spoken_sentences.spoken_sentences(
         text, [text[:20]]
@@ -307,6 +315,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.memory_requests.is_idle": lambda text: memory_requests.is_idle(
         text, 0, len(text)
     ),
+    "reverie_server.heuristics.answers.asked_by": heuristic_answers.asked_by,
+    "reverie_server.heuristics.answers.Asked.answer": lambda text: _asked().answer(text),
+    "reverie_server.heuristics.before_question.before_question": before_question.before_question,
     "reverie_server.heuristics.requests.promises.promises_to_remember": lambda text: promises.promises_to_remember(
         text, text
     ),

@@ -11,7 +11,7 @@ from tests.linear.texts import count, lines_of_talk, talk
 
 from reverie_server.heuristics import cues, salience
 from reverie_server.heuristics import extract as extractive
-from reverie_server.llm import answers, parse, prompts, streamed
+from reverie_server.llm import answers, parse, prompts, streamed, streamed_response
 
 _LANGUAGES = ("english", "german", "japanese", "korean", "russian")
 _PIECE = 7
@@ -48,6 +48,12 @@ def _streamed(pieces: list[bytes]) -> object:
     for piece in pieces:
         answer.feed(piece)
     return answer.answer()
+
+
+def _response(text: str) -> bytes:
+    message = {"type": "message", "content": [{"type": "output_text", "text": text}, {"refusal": text}]}
+    call = {"type": "function_call", "call_id": text, "name": text, "arguments": text}
+    return json.dumps({"id": text, "status": "completed", "output": [message, *[call] * 3]}).encode()
 
 
 def _event(delta: Mapping[str, object]) -> bytes:
@@ -104,9 +110,16 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.llm.streamed.StreamedAnswer.feed:calls": lambda text: _streamed(_parts_of_a_call(text)),
     "reverie_server.llm.streamed.whole_answer": lambda text: streamed.whole_answer(_completion(text)),
     "reverie_server.llm.streamed.whole_answer:body": lambda text: streamed.whole_answer(_bytes(text)),
+    "reverie_server.llm.streamed_response.whole_response": lambda text: streamed_response.whole_response(
+        _response(text)
+    ),
+    "reverie_server.llm.streamed_response.whole_response:body": lambda text: streamed_response.whole_response(
+        _bytes(text)
+    ),
 }
 
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.llm.streamed_response.answered": "a step of `whole_response`",
     "reverie_server.llm.prompts.parse_prompt": "reads the files of the package",
     "reverie_server.llm.prompts.load_prompt": "reads the files of the package",
     "reverie_server.llm.schema.response_format": "takes the answer models of the package",

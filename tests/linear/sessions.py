@@ -9,8 +9,9 @@ from tests.growth import Reading
 from tests.linear.texts import NOW, count, lines_of_talk, message, new_talk, talk
 
 from reverie_server.heuristics import notes
+from reverie_server.llm.errors import LanguageModelUnavailable
 from reverie_server.prompt import visible_messages, window
-from reverie_server.proxy import chat, commands, kept
+from reverie_server.proxy import chat, commands, items, kept, passing
 from reverie_server.sessions import chunk, daily_log, transcript, validate
 from reverie_server.sessions.model import Message
 from reverie_server.settings.agent import AgentSettings
@@ -38,6 +39,27 @@ def _conversation(text: str) -> chat.Conversation:
     return chat.conversation_of(_body(text))
 
 
+def _input(text: str) -> dict[str, Any]:
+    said = [
+        {"role": "user", "content": [{"type": "input_text", "text": line[:200]}]} for line in text.split("\n")[:2000]
+    ]
+    return {
+        "instructions": text,
+        "input": [
+            *said,
+            {"type": "reasoning", "summary": [text]},
+            {"type": "function_call", "call_id": text[:50], "name": "look", "arguments": text},
+            {"type": "function_call_output", "call_id": text[:50], "output": text},
+            {"role": "developer", "content": text},
+            {"role": "user", "content": [{"type": "input_text", "text": text}]},
+        ],
+    }
+
+
+def _items(text: str) -> items.Items:
+    return items.items_of(_input(text), "once")
+
+
 def _calls(text: str) -> list[Message]:
     """As many calls of tools as there are messages, all of one id, with their results."""
     found: list[Message] = []
@@ -56,6 +78,22 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.proxy.chat.Conversation.with_memory": lambda text: _conversation(text).with_memory(text, text),
     "reverie_server.proxy.chat.Conversation.session_id": lambda text: _conversation(text).session_id("ada"),
     "reverie_server.proxy.chat.Conversation:new_messages": lambda text: _conversation(text).new_messages(NOW),
+    "reverie_server.proxy.chat.Conversation.last_indexes": lambda text: _conversation(text).last_indexes(count, NOW),
+    "reverie_server.proxy.chat.Conversation.request": lambda text: _conversation(text).request(_body(text), text, text),
+    "reverie_server.proxy.chat.without_memory": lambda text: chat.without_memory(_body(text)["messages"]),
+    "reverie_server.proxy.chat.places_of": lambda text: chat.places_of(_body(text)["messages"]),
+    "reverie_server.proxy.chat.hash_of": lambda text: chat.hash_of(text.encode("utf-8", "replace").decode()),
+    "reverie_server.proxy.items.items_of": _items,
+    "reverie_server.proxy.items.Items.request": lambda text: _items(text).request(_input(text), text, text),
+    "reverie_server.proxy.items.Items.last_pairs": lambda text: _items(text).last_pairs(count, NOW),
+    "reverie_server.proxy.items.Items.session_id": lambda text: _items(text).session_id("ada"),
+    "reverie_server.proxy.passing.is_too_long": lambda text: passing.is_too_long(text.encode("utf-8", "replace")),
+    "reverie_server.proxy.passing.error_event": lambda text: passing.error_event(
+        LanguageModelUnavailable("timeout", text)
+    ),
+    "reverie_server.proxy.passing.passed_headers": lambda text: passing.passed_headers(
+        {text: text, "x-request-id": text}
+    ),
     "reverie_server.proxy.kept.text_of": lambda text: kept.text_of([{"type": "text", "text": text}]),
     "reverie_server.proxy.kept.kept": lambda text: kept.kept(
         "user", text, {"name": text, "tool_calls": [{"id": text}]}, "m", NOW
@@ -71,6 +109,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.sessions.daily_log.cut_off": lambda text: daily_log.cut_off(text, ["Ada", text[:250], text]),
     "reverie_server.sessions.daily_log.cut_off:lines": lambda text: daily_log.cut_off(text, text.split("\n")[:2000]),
     "reverie_server.sessions.validate.check_messages": lambda text: validate.check_messages(new_talk(text), NOW),
+    "reverie_server.sessions.validate.is_message_id": validate.is_message_id,
     "reverie_server.sessions.validate.check_json": lambda text: validate.check_json(
         {"a": text, text[:100]: [text, {"b": text.split("\n")}]}, validate.MAX_CONTENT_BYTES, "the metadata"
     ),
@@ -101,6 +140,7 @@ TABLE: Mapping[str, Reading] = {
 }
 
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.proxy.items.previous_of": "looks a field up",
     "reverie_server.sessions.chunk.check_passages": "counts passages and reads none",
     "reverie_server.sessions.daily_log.local_day": "takes a time and the name of a zone",
 }

@@ -1,53 +1,92 @@
-"""The messages that the adapters for questions and messages are learnt from."""
+"""A short answer to what an assistant asks its user about themselves is a statement."""
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+from datetime import UTC, datetime
 
 import pytest
 
-from reverie_bench import answers
-from reverie_bench.answers import KINDS, messages
+from reverie_server.heuristics.answers import asked_by
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import StatedFact, Utterance
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def test_the_messages_name_lines_that_there_are_and_some_need_nothing() -> None:
-    some = messages()
-    counts = Counter(each.kind for each in some)
-    assert set(counts) == set(KINDS)
-    assert counts["indirect"] > 6_000
-    assert counts["near"] > 2_000
-    assert {"english", "german", "spanish", "chinese", "japanese", "arabic"} < {each.life.language for each in some}
-    assert all(bool(each.relevant) == (each.kind in ("direct", "indirect")) for each in some)
-    # What has ended was said before what holds now.
-    assert all(max(each.ended) < max(each.needed) for each in some if each.ended and each.life.is_own)
-
-
-def test_of_lives_and_of_talks_some_are_held_back() -> None:
-    lives = {each.life.name: each.life for each in messages()}
-    for is_own in (True, False):
-        held = [life.is_held for life in lives.values() if life.is_own == is_own]
-        assert len(held) / 12 < sum(held) < len(held) / 4
+def read(*texts: str) -> list[StatedFact]:
+    """The facts of a conversation that the user begins."""
+    speakers = ("user", "assistant")
+    return read_facts([Utterance(text, AT, speakers[number % 2]) for number, text in enumerate(texts)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("row", "why"),
+    ("question", "answer", "predicate", "value", "text"),
     [
-        ("D 3 | of no line", "no lines"),
-        ("D 1 < 1 | ended by itself", "no lines"),
-        ("N 1 | near, and needs it", "no near message"),
-        ("D - | direct, and needs nothing", "no direct message"),
-        ("X 1 | of no kind", "no message"),
-        ("D one | in words", "no message"),
+        ("Hi! What's your name?", "Sam", "name", "Sam", "My name is Sam"),
+        ("Nice to meet you, Sam! Where do you live?", "in Leeds", "lives_in", "Leeds", "I live in Leeds"),
+        ("And where are you from?", "originally Cork", "from", "Cork", "I'm from Cork"),
+        ("What do you do for a living?", "nurse", "works_as", "nurse", "I work as a nurse"),
+        ("What do you do for a living?", "An electrician.", "works_as", "electrician", "I work as an electrician."),
+        ("Where do you work?", "Otway Lifts", "works_at", "Otway Lifts", "I work at Otway Lifts"),
+        ("How old are you?", "34, nearly 35", "age", "34", "I'm 34 years old"),
+        ("Do you have any allergies?", "yes, penicillin", "allergic_to", "penicillin", "I'm allergic to penicillin"),
+        ("What's your dog's name?", "Rex", "dog", "Rex", "My dog is called Rex"),
+        ("¿Cómo te llamas?", "Lucía", "name", "Lucía", "Me llamo Lucía"),
+        ("¿Dónde vives?", "pues en Lugo", "lives_in", "Lugo", "Vivo en Lugo"),
+        ("¿Y a qué te dedicas?", "enfermera", "works_as", "enfermera", "Trabajo de enfermera"),
+        ("Wie heißt du denn?", "Jana", "name", "Jana", "Ich heiße Jana"),
+        ("Wo wohnst du?", "Bremen", "lives_in", "Bremen", "Ich wohne in Bremen"),
+        ("Wie heißt deine Katze?", "Mimi", "cat", "Mimi", "Meine Katze heißt Mimi"),
+        ("怎么称呼您？", "李小雨", "name", "李小雨", "我叫李小雨"),
+        ("你住在哪里？", "杭州", "lives_in", "杭州", "我住在杭州"),
+        ("你是做什么工作的？", "护士", "works_as", "护士", "我是护士"),
+        ("你对什么过敏？", "花生", "allergic_to", "花生", "我对花生过敏"),
     ],
 )
-def test_a_row_that_is_no_message_is_refused(
-    row: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answers, "_TALKS", tmp_path)
-    (tmp_path / "english_x.txt").write_text("== x-1\nL | One line.\nL | Another.\nD 1 | which one?\n")
-    assert messages()[-1].text == "which one?"
-    with (tmp_path / "english_x.txt").open("a") as file:
-        file.write(f"{row}\n")
-    with pytest.raises(ValueError, match=why):
-        messages()
+def test_an_answer_says_what_was_asked(question: str, answer: str, predicate: str, value: str, text: str) -> None:
+    [fact] = read("hi", question, answer)
+    assert (fact.subject, fact.predicate, fact.object, fact.text) == ("user", predicate, value, text)
+    # Where it was said is what was said.
+    assert (fact.utterance, fact.sentence) == (2, answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What should I call you?", "whatever you like"),
+        ("What's your name?", "why do you ask"),
+        ("What's your name?", "guess"),
+        ("Where do you live?", "not telling"),
+        ("Where do you live?", "And you?"),
+        ("Where do you work?", "from home mostly"),
+        ("What do you do?", "a bit of everything really, this and that, it depends on the week"),
+        ("Do you have any allergies?", "no"),
+        ("Do you have any allergies?", "none that I know of"),
+        ("What's your name, and where do you live? And how old are you?", "thanks for asking"),
+        ("Where does Ada live?", "Oslo"),
+        ("Which of these towns would you like to visit?", "Leeds"),
+        ("¿Cómo te llamas?", "adivina"),
+        ("Wie heißt du?", "rate mal"),
+        ("怎么称呼您？", "不告诉你"),
+        ("你的狗叫什么名字？", "你猜"),
+        # Nothing was asked.
+        ("I asked where you live.", "Leeds"),
+    ],
+)
+def test_what_answers_nothing_states_nothing(question: str, answer: str) -> None:
+    assert [(f.subject, f.predicate, f.object) for f in read("hi", question, answer)] == []
+
+
+def test_a_statement_of_its_own_is_read_as_it_stands() -> None:
+    [fact] = read("hi", "Where do you live?", "Ada lives in Oslo.")
+    assert (fact.subject, fact.object, fact.text) == ("Ada", "Oslo", "Ada lives in Oslo.")
+
+
+def test_only_the_first_sentence_behind_the_question_answers_it() -> None:
+    facts = read("hi", "Where do you live?", "Leeds. Bradford.", "I see.", "York")
+    assert [fact.object for fact in facts] == ["Leeds"]
+
+
+def test_two_questions_are_none() -> None:
+    assert asked_by("What's your name? Where do you live?") is None
+    assert asked_by("What's your name? " * 10_000) is None

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
+from reverie_server.heuristics.answers import Asked, asked_by
+from reverie_server.heuristics.before_question import FEWEST_WORDS, before_question
 from reverie_server.heuristics.corrections.correction import Fragment, ReadSentence, Where
 from reverie_server.heuristics.corrections.corrections import (
     continued,
@@ -52,15 +54,6 @@ from reverie_server.text.fences import strip_injected
 MAX_SENTENCE_CHARS = 500
 _CODE = re.compile(r"^[ \t]*+(?P<fence>```+|~~~+).*?(?:^[ \t]*+(?P=fence)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _ADDRESSES = re.compile(r"^(?:you|your|you're|believe|keep|always|never|be)(?!\w)", re.IGNORECASE)
-# Where a question begins behind a statement, and what begins a question.
-_ASKS = (
-    r"(?:what|how|who|where|when|which|why|can|could|would|will|do|does|did|is|are|should|shall|any (?:idea|tips?)"
-    r"|got any|was|wie|wer|wo|wann|welche[rsnm]?|warum|wieso|kannst|könntest|erinnerst|hast|weißt|gibt|soll|sollte"
-    r"|würdest|hilfst|qué|cómo|quién|dónde|cuándo|cuál|por qué|puedes|podrías|me (?:recuerdas|ayudas))(?!\w)"
-)
-_ASKED = re.compile(rf"(?:,|;| –| -)(?: (?:and|but|so|und|aber|also|y|pero))? (?:¿ ?)?(?={_ASKS})", re.IGNORECASE)
-_ASKS_FIRST = re.compile(rf"\W*(?:(?:and|but|so|und|aber|y|pero),? )?{_ASKS}", re.IGNORECASE)
-_FEWEST_WORDS = 4
 _FARTHER: Sequence[Where] = ("next", "answer", "answer_to_question")
 # Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
 _MAX_CORRECTION_READS = 200
@@ -76,7 +69,7 @@ class _Reader:
     `asked_in` is the last utterance with a request: what is promised behind it is what it asks for.
     `stated` is the statement before, with the number of its utterance and its facts, which a next sentence may correct;
     `taken_back` a cue alone behind it; `between` what the assistant said since. `first_names` are those of all who were
-    known before the utterance.
+    known before the utterance. `asked` is what the assistant asked last about the user.
     """
 
     talk: Talk
@@ -91,6 +84,7 @@ class _Reader:
     between: Where = "next"
     correction_reads: int = 0
     first_names: frozenset[str] = frozenset()
+    asked: Asked | None = None
 
 
 @cache
@@ -128,6 +122,7 @@ def read_facts(
         if utterance.speaker == "assistant":
             is_question = reader.between == "answer_to_question" or any(mark in utterance.text for mark in "?？")
             reader.between = "answer_to_question" if is_question else "answer"
+            reader.asked = asked_by(utterance.text)
     return reader.facts
 
 
@@ -165,10 +160,14 @@ def _read_sentence(
     phrases = _phrases_of(cues)
     if phrases is not None:
         sentence = with_capitals(as_written(sentence, phrases), reader.first_names)
-    if _corrects(reader, index, utterance, sentence, spoken):
+    asked, reader.asked = reader.asked, None
+    if asked is not None and (answer := _answer(reader, utterance, asked, sentence)) is not None:
+        sentence, cues = answer, all_cues()[asked.language]
+        phrases = _phrases_of(cues)
+    elif _corrects(reader, index, utterance, sentence, spoken):
         return
     restated = _restated(reader, sentence)
-    before_question = (reader.stated, reader.between)
+    stated_before = (reader.stated, reader.between)
     reader.stated, reader.taken_back, reader.between = None, None, "next"
     thing, reader.asked_thing = reader.asked_thing, None
     named = with_named(sentence, thing) if thing is not None else None
@@ -220,12 +219,12 @@ def _read_sentence(
         statement = replace(statement, core=core)
     if asks(sentence if held is None else core, cues) and request.kind != "inside":
         # `My eye exam is on May 12, what should I ask there?`
-        before = _before_question(core)
+        before = before_question(core)
         is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
         if not before:
             # "My exam is on Monday. What should I bring? Sorry, on Tuesday."
-            reader.stated, reader.between = before_question[0], max(before_question[1], "answer", key=_FARTHER.index)
-        if not before and is_here and len(sentence.split()) < _FEWEST_WORDS:
+            reader.stated, reader.between = stated_before[0], max(stated_before[1], "answer", key=_FARTHER.index)
+        if not before and is_here and len(sentence.split()) < FEWEST_WORDS:
             # `Got that? Keep it.` is about what stands before the question.
             return
         if not before:
@@ -251,6 +250,16 @@ def _read_sentence(
         taken_back_now, found = taking_back(restated, statement, found)
         reader.facts += taken_back_now
     _add(reader, index, utterance, spoken, found)
+
+
+def _answer(reader: _Reader, utterance: Utterance, asked: Asked, sentence: str) -> str | None:
+    """The answer to a question as a sentence of its own; None where it is no short one, or states something itself."""
+    answer = asked.answer(sentence)
+    if answer is None or not _may_look(reader):
+        return None
+    cues = all_cues()[asked.language]
+    as_it_stands = Statement(sentence, sentence, utterance.said_at, all_phrases()[asked.language], cues)
+    return None if _reads(reader, as_it_stands)(sentence) else answer
 
 
 def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str, spoken: str) -> bool:
@@ -337,14 +346,6 @@ def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
 
 def _reads_nothing(_: str) -> list[StatedFact]:
     return []
-
-
-def _before_question(sentence: str) -> str:
-    """The statement before the question in which a sentence ends; "" where there is none."""
-    starts = [asked.start() for asked in _ASKED.finditer(sentence)]
-    before = sentence[: starts[0]].strip() if starts else ""
-    is_statement = len(before.split()) >= _FEWEST_WORDS and _ASKS_FIRST.match(before) is None
-    return f"{before}." if is_statement else ""
 
 
 def _add(
