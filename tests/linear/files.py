@@ -20,7 +20,7 @@ from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.model import Message
-from reverie_server.text import keyed_texts, questions, redact, sentence_ends, statement_spans
+from reverie_server.text import entry_tree, keyed_texts, questions, redact, sentence_ends, statement_spans
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
 from reverie_server.text import remove_spans as removal
@@ -212,6 +212,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.markdown_blocks.escaped": lambda text: outline.escaped(text.split("\n")),
     "reverie_server.text.markdown_blocks.folded": lambda text: outline.folded(text.split("\n")),
     "reverie_server.text.markdown_blocks.without_marker": outline.without_marker,
+    "reverie_server.text.entry_tree.entries_of": lambda text: entry_tree.entries_of(text.split("\n")),
+    "reverie_server.text.entry_tree.walk": lambda text: list(entry_tree.walk(entry_tree.entries_of(text.split("\n")))),
     "reverie_server.text.markdown_blocks.fenced": lambda text: list(outline.fenced(text.split("\n"))),
     "reverie_server.text.redact.Folded.of": redact.Folded.of,
     "reverie_server.text.redact.pattern_of": lambda text: redact.pattern_of(_middle(text)),

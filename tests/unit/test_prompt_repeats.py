@@ -128,3 +128,32 @@ def test_a_word_or_two_beside_what_is_known_are_no_repetition() -> None:
     memory = Part("long_term_memory", "## Long-term Memory\n\n- I work at the bakery.")
     notes = Part("todays_notes", "## Today's Notes\n\n- I work at the bakery. Nut allergy.")
     assert [one.text for one in without_repeats([memory, notes])[1:]] == ["## Today's Notes\n\n- Nut allergy."]
+
+
+VEGA, ORION = "- The Vega project is led by Tom", "- The Orion project is led by Petra"
+STEPS = "```yaml\n- Stop the whole server first\n- Copy the disk\n- Start the whole server again\n```"
+
+
+@pytest.mark.parametrize(
+    ("memory", "notes"),
+    [
+        (ORION, f"{VEGA}\n\n{ORION}\n\n  It was cancelled today, budget 40,000."),
+        (ORION, f"{VEGA}\n{ORION}\nIt was cancelled today."),
+        (ORION, f"{VEGA}\n{ORION}\n  - cancelled today"),
+        # The same below another entry is told of another thing.
+        (f"{VEGA}\n  - cancelled today", f"{ORION}\n  - cancelled today"),
+        ("- Stop the whole server first\n- Start the whole server again", STEPS),
+        ("- Stop the whole server first\n- Start the whole server again", f"- Backup, in steps:\n\n  {STEPS}"),
+    ],
+)
+def test_an_entry_stays_with_what_belongs_to_it(memory: str, notes: str) -> None:
+    parts = [Part("long_term_memory", memory), Part("todays_notes", f"## Today's Notes\n\n{notes}")]
+    assert without_repeats(parts) == parts
+
+
+def test_an_entry_that_is_known_with_all_that_belongs_to_it_goes_whole() -> None:
+    memory = Part("long_term_memory", f"{ORION}\n  - budget 40,000\n\n  Cancelled in May.")
+    notes = Part(
+        "todays_notes", f"## Today's Notes\n\n{VEGA}\n{ORION}\n  * Budget 40,000\n\n  Cancelled in May.\n\nRain."
+    )
+    assert [one.text for one in without_repeats([memory, notes])[1:]] == [f"## Today's Notes\n\n{VEGA}\n\nRain."]

@@ -115,13 +115,23 @@ class KnownSentences:
     """The sentences that a reader knows already, each below the titles that add something to it."""
 
     def __init__(self) -> None:
-        self._topics: dict[bytes, set[tuple[str, ...]]] = {}
+        self._topics: dict[bytes | tuple[bytes, ...], set[tuple[str, ...]]] = {}
 
     def add(self, passage: Passage) -> None:
         """Add the sentences of a passage."""
         for span in keyed_sentences(passage.text):
             topic = _topic(passage.text[span.start : span.end], passage.titles)
             self._topics.setdefault(span.key, set()).add(topic)
+
+    def add_whole(self, passage: Passage) -> None:
+        """Add a passage whose sentences say nothing without each other: its sequence of sentences is known then."""
+        self._topics.setdefault(_sequence(passage), set()).add(_topic(passage.text, passage.titles))
+
+    def has_whole(self, passage: Passage) -> bool:
+        """Whether a passage with the same sequence of sentences was added as a whole."""
+        keys = _sequence(passage)
+        topics = self._topics.get(keys) if keys else None
+        return topics is not None and _is_known(passage.text, passage.titles, topics)
 
     def keys_in(self, passage: Passage) -> set[bytes]:
         """The keys of those sentences of a passage that are known."""
@@ -131,6 +141,10 @@ class KnownSentences:
             if (topics := self._topics.get(span.key)) is not None
             and _is_known(passage.text[span.start : span.end], passage.titles, topics)
         }
+
+
+def _sequence(passage: Passage) -> tuple[bytes, ...]:
+    return tuple(span.key for span in keyed_sentences(passage.text))
 
 
 def _is_known(sentence: str, titles: tuple[str, ...], topics: set[tuple[str, ...]]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reverie_server.heuristics.fact_sentences import keyed_sentences
@@ -12,6 +12,7 @@ from reverie_server.prompt.context import Part, says_nothing
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text, without_said
 from reverie_server.sessions.daily_log import parts_of
+from reverie_server.text.entry_tree import Entry, entries_of, walk
 from reverie_server.text.markdown_blocks import fenced
 
 # An entry of a list, or a line of the daily log: what may be left out of a file without breaking it.
@@ -36,22 +37,38 @@ def marked_text(
     Lines in `machine_made` (`line_sha256`) lose such statements instead; a line of the daily log of whose user nothing
     is left goes whole. `ended_in` gives the sentences of a line that do not hold.
     """
-    lines: list[str] = []
-    for line in text.splitlines(keepends=True):
-        body = line.rstrip("\r\n")
-        superseded = ended_in(body)
-        if not has_superseded(line, superseded):
-            lines.append(line)
-            continue
-        end = line[len(body) :]
-        if line_sha256(body) not in machine_made and parts_of(body) is None:
-            lines.append(current_text(body, superseded, marked=True) + end)
-            continue
-        rest = current_text(body, superseded, marked=False)
-        logged = parts_of(rest)
-        if rest and (parts_of(body) is None or (logged is not None and logged[0].strip(" .!?"))):
-            lines.append(rest + end)
-    return "".join(lines)
+    lines = text.splitlines(keepends=True)
+    bodies = [line.rstrip("\r\n") for line in lines]
+    ends = _ends_of_entries(bodies)
+    left: list[str] = []
+    # From the last one on: a line below which something stays does not go, since that would be told of the line above.
+    stays_from = len(lines)
+    for number in range(len(lines) - 1, -1, -1):
+        body, superseded = bodies[number], ended_in(bodies[number])
+        rest = body
+        if has_superseded(body, superseded):
+            rest = _current(body, superseded, is_machine=line_sha256(body) in machine_made)
+            if not rest and stays_from < ends.get(number, 0):
+                rest = current_text(body, superseded, marked=True)
+        if rest or not body:
+            left.append(rest + lines[number][len(body) :])
+        if rest.strip():
+            stays_from = number
+    return "".join(reversed(left))
+
+
+def _current(line: str, superseded: Mapping[bytes, Superseded], *, is_machine: bool) -> str:
+    """A line with marks behind what does not hold any more, or, of the server's lines, without it; "" where it goes."""
+    if not is_machine and parts_of(line) is None:
+        return current_text(line, superseded, marked=True)
+    rest = current_text(line, superseded, marked=False)
+    logged = parts_of(rest)
+    return rest if parts_of(line) is None or (logged is not None and logged[0].strip(" .!?")) else ""
+
+
+def _ends_of_entries(lines: Sequence[str]) -> dict[int, int]:
+    """Where the entries of a text end, by their first lines."""
+    return {entry.start: entry.end for entry in walk(entries_of(lines)) if entry.kind not in ("heading", "text")}
 
 
 def without_repeats(parts: Sequence[Part]) -> list[Part]:
@@ -66,32 +83,59 @@ def without_repeats(parts: Sequence[Part]) -> list[Part]:
     for name in _COMPARED:
         if (part := by_name.get(name)) is None:
             continue
-        entries, lines = _new_lines(part.text, known)
-        for entry in entries:
-            known.add(entry)
+        lines = _without_known(part.text.split("\n"), known)
         is_shorter = "\n".join(lines) != part.text
         kept[name] = replace(part, text=_without_empty_sections(lines)) if is_shorter else part
     return [part for part in (kept.get(part.name, part) for part in parts) if part.text]
 
 
-def _new_lines(text: str, known: KnownSentences) -> tuple[list[Passage], list[str]]:
-    """The entries of a text of which something is new, and all of its lines without what is known."""
-    entries: list[Passage] = []
-    left: list[str] = []
-    lines = text.split("\n")
-    for line, following, titles in zip(lines, [*lines[1:], ""], titles_above(lines), strict=True):
-        # What is indented below an entry says nothing without it.
-        if not _ENTRY.match(line) or (following[:1].isspace() and following.strip()):
-            left.append(line)
+def _without_known(lines: Sequence[str], known: KnownSentences) -> list[str]:
+    """The lines without what is known of their entries. What the entries say is known from then on.
+
+    An entry with something below it goes with all of it, or stays: what is below says nothing without it, and would be
+    told of the entry above. Code stays as it is.
+    """
+    left = dict(enumerate(lines))
+    titles = list(titles_above(lines))
+    said: list[Passage] = []
+    for entry in _listed(entries_of(lines)):
+        is_one_line = entry.end == entry.start + 1
+        if not _ENTRY.match(lines[entry.start]) or not (is_one_line or _is_without_code(entry)):
             continue
-        entry = Passage(titles, line)
-        known_keys = known.keys_in(entry)
-        if known_keys and all(sentence.key in known_keys for sentence in keyed_sentences(line)):
-            continue
-        entries.append(entry)
-        if rest := without_said(line, known_keys):
-            left.append(rest)
-    return entries, left
+        passage = Passage(titles[entry.start], "\n".join(lines[entry.start : entry.end]))
+        said.append(passage)
+        rest = _new_of(passage, known)
+        if rest != passage.text:
+            for number in range(entry.start, entry.end):
+                del left[number]
+            if rest:
+                left[entry.start] = rest
+    for passage in said:
+        (known.add_whole if "\n" in passage.text else known.add)(passage)
+    return [left[number] for number in sorted(left)]
+
+
+def _listed(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The items and lines of the log that are in no other."""
+    for entry in entries:
+        if entry.kind in ("item", "logged"):
+            yield entry
+        else:
+            yield from _listed(entry.inner)
+
+
+def _is_without_code(entry: Entry) -> bool:
+    return not any(part.has_code for part in walk([entry]))
+
+
+def _new_of(passage: Passage, known: KnownSentences) -> str:
+    """What of an entry is not known; of one of several lines all or nothing."""
+    if "\n" in passage.text:
+        return "" if known.has_whole(passage) else passage.text
+    known_keys = known.keys_in(passage)
+    if known_keys and all(sentence.key in known_keys for sentence in keyed_sentences(passage.text)):
+        return ""
+    return without_said(passage.text, known_keys)
 
 
 def _without_empty_sections(lines: Sequence[str]) -> str:
