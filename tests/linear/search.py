@@ -11,7 +11,7 @@ from reverie_indexer.text import chunk
 from reverie_server.heuristics import own_question, past, small_talk
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.inject import headings, inject, query_expansion, section
-from reverie_server.prompt import context, marking
+from reverie_server.prompt import context, fitting, marking
 from reverie_server.search import empty_talk, episode_passages, evidence, filters, query_terms, rank, superseded_text
 from reverie_server.text import controls, fences, front_matter, query, tokens
 
@@ -62,7 +62,8 @@ def _known_sentences(text: str) -> object:
     passages = headings.passages_of(text)
     for passage in passages:
         known.add(passage)
-    return [known.keys_in(passage) for passage in passages]
+        known.add_whole(passage)
+    return [(known.keys_in(passage), known.has_whole(passage)) for passage in passages]
 
 
 TABLE: Mapping[str, Reading] = {
@@ -76,6 +77,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.prompt.context.note_parts": lambda text: context.note_parts(
         _files(text), LIMITS, COUNT, text.splitlines()
     ),
+    "reverie_server.prompt.fitting.newest_fitting": lambda text: fitting.newest_fitting(text.split("\n"), 200, COUNT),
     "reverie_server.prompt.context.card_parts": lambda text: context.card_parts([text, "a"], COUNT),
     "reverie_server.prompt.context.card_parts:lines": lambda text: context.card_parts(text.splitlines(), COUNT),
     "reverie_server.prompt.context.log_lines": lambda text: context.log_lines(_files(text)),
@@ -115,7 +117,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.query.check_not_blank": query.check_not_blank,
     "reverie_server.inject.section.select": _select,
     "reverie_server.inject.headings.KnownSentences.add": _known_sentences,
+    "reverie_server.inject.headings.KnownSentences.add_whole": _known_sentences,
     "reverie_server.inject.headings.KnownSentences.keys_in": _known_sentences,
+    "reverie_server.inject.headings.KnownSentences.has_whole": _known_sentences,
     "reverie_server.inject.headings.passages_of": headings.passages_of,
     "reverie_server.inject.headings.titles_above": lambda text: list(headings.titles_above(text.split("\n"))),
     "reverie_server.inject.headings.telling": lambda text: headings.telling([text, "Ada"]),

@@ -158,6 +158,33 @@ def test_a_paragraph_that_does_not_fit_is_skipped_not_cut() -> None:
     assert recent.text == "## Recent Context\n\n### 2026-04-02\n\nSmall.\n\nAlso small."
 
 
+def yesterday(note: str, max_tokens: int) -> str:
+    """What of yesterday's note stands in the prompt below its day."""
+    files = PromptFiles(notes={TODAY - timedelta(days=1): note}, today=TODAY)
+    [recent] = context.note_parts(files, Limits(0, max_tokens), estimate_tokens)
+    assert estimate_tokens(recent.text) <= max_tokens
+    return recent.text.removeprefix("## Recent Context\n\n### 2026-04-02\n\n")
+
+
+def test_a_day_of_one_long_list_keeps_its_newest_items() -> None:
+    entries = [f"- Item {number} of that day, which is not short.\n  With more." for number in range(200)]
+    assert yesterday("\n".join(entries), 200) == "\n".join(entries[-12:])
+    # Of one item with a long list below it too.
+    below = [f"  - Item {number} of that day, which is not short." for number in range(200)]
+    kept = "\n".join(["- The party", *below[-16:], "- Rain."])
+    assert yesterday("\n".join(["- The party", *below, "- Rain."]), 210) == kept
+
+
+def test_what_is_kept_of_a_day_stands_below_its_headings() -> None:
+    entries = [f"Fact {number} about the person, which is not short." for number in range(90)]
+    section = "\n\n".join(["## Petra Lindqvist", *entries])
+    kept = yesterday(f"## Tom\n\nTall.\n\n{section}\n\n## Plans\n\nA walk.", 200)
+    assert kept.startswith("## Petra Lindqvist\n\nFact 75 about")
+    assert kept.endswith(f"{entries[-1]}\n\n## Plans\n\nA walk.")
+    # Without room for the heading nothing of the section is kept.
+    assert yesterday(f"# {'long ' * 200}\n\nTall.\n\n# Plans\n\nA walk.", 100) == "# Plans\n\nA walk."
+
+
 def test_what_was_pasted_on_one_day_takes_no_room_from_the_others() -> None:
     notes = {TODAY - timedelta(days=1): "word " * 1200, TODAY - timedelta(days=2): "- Ada moved to Bonn"}
     [recent] = context.note_parts(PromptFiles(notes=notes, today=TODAY), Limits(1000, 1000), estimate_tokens)

@@ -24,8 +24,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from reverie_server.prompt.fitting import newest_fitting
 from reverie_server.text.fences import CLOSE_FILES, OPEN_FILES, for_prompt, neutralise, strip_injected
-from reverie_server.text.markdown_blocks import fenced
 from reverie_server.text.tokens import CountTokens
 
 PROFILE = "PROFILE.md"
@@ -131,28 +131,26 @@ def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: 
     """The notes of today and of the days before. `visible` are the log texts of exchanges that the prompt has verbatim:
     one line of the notes is left out for each.
 
-    Of a day that does not fit whole the newest paragraphs that fit are taken, and no day before it. A day of which none
+    Of a day that does not fit whole the newest entries that fit are taken, and no day before it. A day of which none
     fits is left out.
     """
     unlisted = Counter(visible)
-    days = {day: _paragraphs(text, day, unlisted) for day, text in sorted(files.notes.items(), reverse=True)}
+    days = {day: _note_lines(text, day, unlisted) for day, text in sorted(files.notes.items(), reverse=True)}
     parts = []
-    todays, _ = _newest_fitting(days.pop(files.today, []), limits.today_max_tokens, count)
-    if todays:
-        parts.append(Part("todays_notes", _SEPARATOR.join(["## Today's Notes", *todays])))
+    todays = newest_fitting(days.pop(files.today, []), limits.today_max_tokens, count)
+    if not says_nothing(todays.text):
+        parts.append(Part("todays_notes", _SEPARATOR.join(["## Today's Notes", todays.text])))
     recent: list[str] = []
     room = limits.recent_max_tokens - count(f"{RECENT}{_SEPARATOR}")
-    for day, paragraphs in days.items():
-        if not paragraphs:
-            continue
+    for day, lines in days.items():
         heading = f"### {day.isoformat()}"
-        fitting, left = _newest_fitting(paragraphs, room - count(f"{heading}{_SEPARATOR}"), count)
+        fitting = newest_fitting(lines, room - count(f"{heading}{_SEPARATOR}"), count)
         # What somebody pasted on one day takes no room from the others.
-        if not fitting:
+        if says_nothing(fitting.text):
             continue
-        recent += [heading, *fitting]
-        room = left
-        if len(fitting) < len(paragraphs):
+        recent += [heading, fitting.text]
+        room = fitting.room
+        if not fitting.is_whole:
             break
     if recent:
         parts.append(Part("recent_context", _SEPARATOR.join([RECENT, *recent])))
@@ -230,11 +228,10 @@ def _file(path: str, text: str) -> str:
     return f"--- {for_prompt(path)} ---\n\n{text}"
 
 
-def _paragraphs(note: str, day: date, unlisted: Counter[str]) -> list[str]:
-    """The paragraphs of a note in order, without its heading and without the log lines whose text is in `unlisted`.
+def _note_lines(note: str, day: date, unlisted: Counter[str]) -> list[str]:
+    """The lines of a note without its heading and without the log lines whose text is in `unlisted`.
 
-    A paragraph ends at a blank line that is in no fence. Each line that is left out, the newest first, is taken off the
-    counts of `unlisted`.
+    Each line that is left out, the newest first, is taken off the counts of `unlisted`.
     """
     lines = _LINE_END.split(_trimmed(note))
     if lines and lines[0].strip() == f"# {day.isoformat()}":
@@ -246,27 +243,4 @@ def _paragraphs(note: str, day: date, unlisted: Counter[str]) -> list[str]:
             unlisted[line[logged.end() :].strip()] -= 1
         else:
             kept.append(line)
-    kept.reverse()
-    paragraphs: list[list[str]] = [[]]
-    for line, closing in zip(kept, fenced(kept), strict=True):
-        if line.strip() or closing is not None:
-            paragraphs[-1].append(line)
-        elif paragraphs[-1]:
-            paragraphs.append([])
-    texts = ["\n".join(paragraph).rstrip() for paragraph in paragraphs if paragraph]
-    return [] if says_nothing("\n".join(texts)) else texts
-
-
-def _newest_fitting(paragraphs: Sequence[str], max_tokens: int, count: CountTokens) -> tuple[list[str], int]:
-    """The newest paragraphs that fit, in order, and the room that is left, in tokens.
-
-    A paragraph that does not fit is skipped, not cut.
-    """
-    fitting: list[str] = []
-    room = max_tokens
-    for paragraph in reversed(paragraphs):
-        size = count(f"{paragraph}{_SEPARATOR}")
-        if size <= room:
-            fitting.append(paragraph)
-            room -= size
-    return fitting[::-1], room
+    return kept[::-1]
