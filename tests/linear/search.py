@@ -120,6 +120,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.inject.headings.KnownSentences.add_whole": _known_sentences,
     "reverie_server.inject.headings.KnownSentences.keys_in": _known_sentences,
     "reverie_server.inject.headings.KnownSentences.has_whole": _known_sentences,
+    "reverie_server.inject.headings.speaks_of_oneself": headings.speaks_of_oneself,
     "reverie_server.inject.headings.passages_of": headings.passages_of,
     "reverie_server.inject.headings.titles_above": lambda text: list(headings.titles_above(text.split("\n"))),
     "reverie_server.inject.headings.telling": lambda text: headings.telling([text, "Ada"]),
@@ -147,7 +148,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.prompt.marking.has_superseded": lambda text: marking.has_superseded(text, {}),
     "reverie_server.prompt.marking.marked_text": lambda text: marking.marked_text(text, lambda _: _ALL_SUPERSEDED, ()),
     "reverie_server.prompt.marking.without_repeats": lambda text: marking.without_repeats(
-        [context.Part("profile", text), context.Part("long_term_memory", text)]
+        [context.Part(name, text) for name in ("shared_files", "profile", "long_term_memory", "recent_context")]
     ),
     "reverie_server.text.tokens.estimate_tokens": tokens.estimate_tokens,
     "reverie_server.text.tokens.message_tokens": lambda text: tokens.message_tokens(text, {"a": text}, COUNT),

@@ -157,3 +157,41 @@ def test_an_entry_that_is_known_with_all_that_belongs_to_it_goes_whole() -> None
         "todays_notes", f"## Today's Notes\n\n{VEGA}\n{ORION}\n  * Budget 40,000\n\n  Cancelled in May.\n\nRain."
     )
     assert [one.text for one in without_repeats([memory, notes])[1:]] == [f"## Today's Notes\n\n{VEGA}\n\nRain."]
+
+
+SHARED = Part(
+    "shared_files",
+    "--- AGENTS.md ---\n\n- Language: German\n\n--- MEMORY.md ---\n\n# Team\n\n- The office in Kiel closes at six."
+    "\n- I prefer short answers to long ones.\n\n# Long-term Memory\n\n- Door code: 1234\n- Guests:\n  - Ada",
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "kept"),
+    [
+        ("- the office in Kiel closes at six\n- Rain.", "- Rain."),
+        ("- Door code: 1234\n- Guests:\n  - Ada\n- Rain.", "- Rain."),
+        # What is said in the first person, or of the agent, is another's.
+        ("- I prefer short answers to long ones.\n- Language: German", None),
+    ],
+)
+def test_what_the_team_has_already_goes_from_the_memory_of_an_owner(entries: str, kept: str | None) -> None:
+    memory = Part("long_term_memory", f"## Long-term Memory\n\n# Long-term Memory\n\n{entries}")
+    shared, own = without_repeats([SHARED, memory])
+    assert shared == SHARED
+    assert own.text == f"## Long-term Memory\n\n# Long-term Memory\n\n{kept or entries}"
+
+
+def test_a_line_that_leads_up_to_what_goes_goes_with_it() -> None:
+    card = Part("morning_card", "## Morning Card\n\nNew since (update_memory):\n- The office in Kiel closes at six.")
+    notes = "## Today's Notes\n\nWe met Tom. Agreed:\n\n- Door code: 1234"
+    left = [SHARED, Part("todays_notes", "## Today's Notes\n\nWe met Tom. Agreed:")]
+    assert without_repeats([SHARED, card, Part("todays_notes", notes)]) == left
+
+
+def test_the_headings_of_a_part_and_of_its_days_are_above_those_of_what_is_in_them() -> None:
+    memory = "## Long-term Memory\n\n# Long-term Memory\n\n- I live in Kiel.\n- I like tea."
+    days = "## Recent Context\n\n### 2026-05-03\n\n# Ada\n\n- I live in Kiel.\n- Tall."
+    parts = [PROFILE, Part("long_term_memory", memory), Part("recent_context", days)]
+    expected = [one.text.replace("- I live in Kiel.\n", "") for one in parts[1:]]
+    assert [one.text for one in without_repeats(parts)[1:]] == expected

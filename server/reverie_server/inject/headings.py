@@ -50,9 +50,12 @@ _SAYS_NOTHING = frozenset(
     )
 )
 # Whom a sentence with one of these is about is clear without a heading.
-_SELF = re.compile(
-    r"(?<!\w)(?:i|i['’](?:m|ve|ll|d)|me|my|mine|we|we['’](?:re|ve)|us|our|ours|ich|mich|mir|mein\w{0,2}|wir|uns"
-    r"|unser\w{0,2}|yo|mi|mis|mí|soy|estoy|tengo|vivo|trabajo|nuestr[oa]s?)(?!\w)|[我俺]"
+_ONESELF = re.compile(
+    r"(?<!\w)(?:i|i['’](?:m|ve|ll|d)|me|my|mine|ich|mich|mir|mein\w{0,2}"
+    r"|yo|mi|mis|mí|soy|estoy|tengo|vivo|trabajo)(?!\w)|我(?![们們])|俺"
+)
+_OURSELVES = re.compile(
+    r"(?<!\w)(?:we|we['’](?:re|ve)|us|our|ours|wir|uns|unser\w{0,2}|nuestr[oa]s?)(?!\w)|[我俺][们們]"
 )
 _LABEL = re.compile(r"[^:：]{1,60}(?::\s|：)")
 # A shorter sentence may be true of many.
@@ -111,6 +114,11 @@ def is_same(text: str, titles: Sequence[str], other_titles: Sequence[str]) -> bo
     return topic == other_topic or ((not topic or not other_topic) and _stands_alone(text))
 
 
+def speaks_of_oneself(text: str) -> bool:
+    """Whether a text says what it says of who wrote it: the same words of somebody else say another thing."""
+    return _ONESELF.search(fold(text)) is not None
+
+
 class KnownSentences:
     """The sentences that a reader knows already, each below the titles that add something to it."""
 
@@ -166,7 +174,7 @@ def _topic(text: str, titles: Sequence[str]) -> tuple[str, ...]:
     if not titles:
         return ()
     folded = fold(text)
-    if _SELF.search(folded):
+    if _ONESELF.search(folded) or _OURSELVES.search(folded):
         return ()
     words = f" {' '.join(_WORD.findall(folded))} "
     return tuple(title for title in titles if not _stands_in(title, words))

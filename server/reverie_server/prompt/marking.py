@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.inject.headings import KnownSentences, Passage, titles_above
-from reverie_server.prompt.context import Part, says_nothing
+from reverie_server.inject.headings import KnownSentences, Passage, speaks_of_oneself, titles_above
+from reverie_server.prompt.context import LONG_TERM, Part, says_nothing
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text, without_said
 from reverie_server.sessions.daily_log import parts_of
@@ -17,9 +17,12 @@ from reverie_server.text.markdown_blocks import fenced
 
 # An entry of a list, or a line of the daily log: what may be left out of a file without breaking it.
 _ENTRY = re.compile(r"(?:[-*+•][ \t]|\[\d\d:\d\d\][ \t])")
+# Where a shared file begins in a prompt.
+_FILE = re.compile(r"--- ([^\n]{1,1000}) ---")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
-# Deeper than any heading.
-_TEXT = 7
+_DAY = re.compile(r"### \d{4}-\d\d-\d\d")
+# The levels of a part's own heading, of a day's, and of a text, which is deeper than any heading.
+_PART, _OF_DAY, _TEXT = 1, 2, 9
 # The parts of a prompt in which entries are compared, in the order in which an entry stays; the card says more of one.
 _COMPARED = ("morning_card", "profile", "long_term_memory", "todays_notes", "recent_context")
 
@@ -74,19 +77,38 @@ def _ends_of_entries(lines: Sequence[str]) -> dict[int, int]:
 def without_repeats(parts: Sequence[Part]) -> list[Part]:
     """The parts in their order, where a sentence of an entry that an entry of another part has stands once.
 
-    The morning card has its entries before the long-term memory, and this before the notes. What says nothing without
-    the heading above it is another sentence below another one. A heading that loses all of its entries goes with them.
+    The shared files keep theirs, which are the same bytes for every owner; then the morning card has its entries before
+    the long-term memory, and this before the notes. What says nothing without the heading above it is another sentence
+    below another one. A heading that loses all of its entries goes with them, and so does a line that leads up to them.
     """
     by_name = {part.name: part for part in parts}
     known = KnownSentences()
+    if (shared := by_name.get("shared_files")) is not None:
+        _add(_shared_passages(shared.text.split("\n")), known)
     kept: dict[str, Part] = {}
     for name in _COMPARED:
         if (part := by_name.get(name)) is None:
             continue
         lines = _without_known(part.text.split("\n"), known)
         is_shorter = "\n".join(lines) != part.text
-        kept[name] = replace(part, text=_without_empty_sections(lines)) if is_shorter else part
+        text = _without_empty_sections(lines, has_days=name == "recent_context") if is_shorter else part.text
+        kept[name] = replace(part, text=text)
     return [part for part in (kept.get(part.name, part) for part in parts) if part.text]
+
+
+def _shared_passages(lines: Sequence[str]) -> Iterator[Passage]:
+    """The entries of shared files that say the same where an owner has them.
+
+    What somebody says there of themselves is not of the owner. Any file but a MEMORY.md is a heading of its entries:
+    `- Language: German` in AGENTS.md is the agent's.
+    """
+    files, path = [], ""
+    for line, closing in zip(lines, fenced(lines), strict=True):
+        path = named[1] if closing is None and (named := _FILE.fullmatch(line)) else path
+        files.append((path,) if path and path not in LONG_TERM else ())
+    for entry, passage in _passages(lines, entries_of(lines)):
+        if not speaks_of_oneself(passage.text):
+            yield replace(passage, titles=(*files[entry.start], *passage.titles))
 
 
 def _without_known(lines: Sequence[str], known: KnownSentences) -> list[str]:
@@ -96,23 +118,35 @@ def _without_known(lines: Sequence[str], known: KnownSentences) -> list[str]:
     told of the entry above. Code stays as it is.
     """
     left = dict(enumerate(lines))
-    titles = list(titles_above(lines))
-    said: list[Passage] = []
-    for entry in _listed(entries_of(lines)):
-        is_one_line = entry.end == entry.start + 1
-        if not _ENTRY.match(lines[entry.start]) or not (is_one_line or _is_without_code(entry)):
-            continue
-        passage = Passage(titles[entry.start], "\n".join(lines[entry.start : entry.end]))
-        said.append(passage)
+    entries = entries_of(lines)
+    passages = list(_passages(lines, entries))
+    for entry, passage in passages:
         rest = _new_of(passage, known)
         if rest != passage.text:
             for number in range(entry.start, entry.end):
                 del left[number]
             if rest:
                 left[entry.start] = rest
-    for passage in said:
-        (known.add_whole if "\n" in passage.text else known.add)(passage)
+    _add((passage for _, passage in passages), known)
+    for entry in walk(entries) if len(left) < len(lines) else ():
+        below = range(entry.head_end, entry.end)
+        if entry.inner and _only_leads_up(entry, lines) and not any(left.get(number, "").strip() for number in below):
+            del left[entry.start]
     return [left[number] for number in sorted(left)]
+
+
+def _add(passages: Iterable[Passage], known: KnownSentences) -> None:
+    for passage in passages:
+        (known.add_whole if "\n" in passage.text else known.add)(passage)
+
+
+def _passages(lines: Sequence[str], entries: Sequence[Entry]) -> Iterator[tuple[Entry, Passage]]:
+    """The entries that are compared, each with its text below its titles."""
+    titles = list(titles_above(lines))
+    for entry in _listed(entries):
+        is_one_line = entry.end == entry.start + 1
+        if _ENTRY.match(lines[entry.start]) and (is_one_line or _is_without_code(entry)):
+            yield entry, Passage(titles[entry.start], "\n".join(lines[entry.start : entry.end]))
 
 
 def _listed(entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -122,6 +156,11 @@ def _listed(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield entry
         else:
             yield from _listed(entry.inner)
+
+
+def _only_leads_up(entry: Entry, lines: Sequence[str]) -> bool:
+    is_one_line = entry.head_end == entry.start + 1
+    return entry.leads_up and is_one_line and len(keyed_sentences(lines[entry.start])) == 1
 
 
 def _is_without_code(entry: Entry) -> bool:
@@ -138,20 +177,28 @@ def _new_of(passage: Passage, known: KnownSentences) -> str:
     return without_said(passage.text, known_keys)
 
 
-def _without_empty_sections(lines: Sequence[str]) -> str:
-    """The lines without the headings below which nothing is left; "" where nothing is left at all."""
+def _without_empty_sections(lines: Sequence[str], *, has_days: bool) -> str:
+    """The lines of a part without the headings below which nothing is left; "" where nothing is left at all.
+
+    Whatever their levels, the first heading is the part's, and where it `has_days` those of days are above the notes'.
+    """
     kept: list[str] = []
     # The level of what stands below, so that a heading of a higher level has a text.
     needed = 0
-    for line, closing in zip(reversed(lines), reversed(list(fenced(lines))), strict=True):
+    codes = list(fenced(lines))
+    for number in range(len(lines) - 1, -1, -1):
+        line, closing = lines[number], codes[number]
         heading = _HEADING.match(line) if closing is None else None
         if heading is None:
             # What is left out leaves one blank line.
             if line.strip() or closing is not None or (kept and kept[-1].strip()):
                 kept.append(line)
             needed = _TEXT if line.strip() else needed
-        elif needed > len(heading[1]):
+            continue
+        is_day = has_days and _DAY.fullmatch(line) is not None
+        level = _PART if number == 0 else _OF_DAY if is_day else _OF_DAY + len(heading[1])
+        if needed > level:
             kept.append(line)
-            needed = len(heading[1])
+            needed = level
     text = "\n".join(reversed(kept)).strip("\n")
     return "" if says_nothing(text) else text

@@ -30,7 +30,7 @@ class Entry:
     """The lines from `start` to `end` (0-based, half-open), of which those from `head_end` on are the `inner` entries.
 
     The last line is not blank. `level` is a heading's, `indent` that of the first line, in columns. `has_code`: some of
-    the head is in a fence.
+    the head is in a fence. `leads_up`: the head is text that ends with a colon.
     """
 
     kind: Kind
@@ -40,6 +40,7 @@ class Entry:
     level: int = 0
     indent: int = 0
     has_code: bool = False
+    leads_up: bool = False
     inner: list[Entry] = field(default_factory=list)
 
 
@@ -55,7 +56,6 @@ def entries_of(lines: Sequence[str]) -> list[Entry]:
         is_code = closing is not None
         if is_code or not tree.begins_entry(number, line, is_after_blank=is_after_blank):
             tree.add_text(number, line, is_after_blank=is_after_blank, is_code=is_code)
-        tree.leads_up = line.rstrip().endswith(_LEADS_UP) and not is_code
         is_after_blank = False
     return tree.closed()
 
@@ -72,8 +72,6 @@ class _Tree:
 
     def __init__(self) -> None:
         self._open = [Entry("root", 0, 0, 0)]
-        # Whether the last line leads up to what follows.
-        self.leads_up = False
 
     def begins_entry(self, number: int, line: str, *, is_after_blank: bool) -> bool:
         """Whether the line begins a heading, an item or a line of the log, which is added then."""
@@ -93,13 +91,15 @@ class _Tree:
     def _begins_item(self, number: int, indent: int, *, is_after_blank: bool) -> bool:
         if indent >= _CODE_INDENT and all(entry.kind != "item" for entry in self._open):
             return False
-        leads_up = not is_after_blank or self.leads_up
         self._close(
             lambda entry: (
                 (entry.kind == "item" and entry.indent > indent - 2)
                 or entry.kind == "logged"
                 # A line of text has the list that follows at once, or that it leads up to.
-                or (entry.kind == "text" and (entry.indent > indent or not (entry.inner or leads_up)))
+                or (
+                    entry.kind == "text"
+                    and (entry.indent > indent or not (entry.inner or entry.leads_up or not is_after_blank))
+                )
             )
         )
         if sum(entry.kind == "item" for entry in self._open) >= _MAX_NESTED_ITEMS:
@@ -117,6 +117,7 @@ class _Tree:
             self._add(last)
         last.head_end = last.end = number + 1
         last.has_code |= is_code
+        last.leads_up = not is_code and line.rstrip().endswith(_LEADS_UP)
 
     def closed(self) -> list[Entry]:
         """The outermost entries, when all lines have been added."""
