@@ -116,6 +116,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.query.check_query": query.check_query,
     "reverie_server.text.query.check_not_blank": query.check_not_blank,
     "reverie_server.inject.section.select": _select,
+    "reverie_server.inject.section.folded": section.folded,
+    "reverie_server.inject.section.contains_words": lambda text: section.contains_words(text, text[:20]),
     "reverie_server.inject.headings.KnownSentences.add": _known_sentences,
     "reverie_server.inject.headings.KnownSentences.add_whole": _known_sentences,
     "reverie_server.inject.headings.KnownSentences.keys_in": _known_sentences,

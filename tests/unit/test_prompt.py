@@ -129,6 +129,21 @@ def test_every_text_stands_there_once() -> None:
     assert "Profile" not in text
 
 
+@pytest.mark.parametrize(
+    ("caller", "text", "is_there"),
+    [
+        ("- door code: 1234", "code: 12", False),
+        ("You help Adam.", "Ada", False),
+        ("You help Ada.", "Ada", True),
+        ("You know that the code\nis 12.", "The code is 12", True),
+        ("你帮助小明工作。", "小明", True),
+    ],
+)
+def test_a_file_stands_in_the_prompt_of_the_caller_as_whole_words_only(caller: str, text: str, is_there: bool) -> None:
+    files = PromptFiles(personal=[PromptFile("PROFILE.md", text)])
+    assert (f"## Profile\n\n{text}" not in prompt(files, caller)) == is_there
+
+
 def test_the_log_line_of_a_visible_exchange_is_left_out_once_and_the_newest_first() -> None:
     files = PromptFiles(
         notes={TODAY: f"{LOG}\n\nA walk.\n\n[10:15] User: ok | Assistant: fine\n\n{LOG}\n"}, today=TODAY

@@ -84,15 +84,15 @@ def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptCont
     texts: list[Passage] = []
     for passage in (each for text in prompt.texts if relevant for each in passages_of(text)):
         known.add(passage)
-        texts.append(replace(passage, text=_folded(passage.text)))
+        texts.append(replace(passage, text=folded(passage.text)))
     entries: list[Entry] = []
     for memory in relevant:
         titles, body = _without_marks(memory.text)
         if memory.path in prompt.ids_and_paths or str(memory.chunk_id) in prompt.ids_and_paths:
             continue
         passage = Passage(telling(memory.headings or titles), body)
-        folded = _folded(body)
-        if not folded or _is_in(passage, folded, texts) or _is_logged(memory.text, prompt.texts):
+        folded_body = folded(body)
+        if not folded_body or _is_in(passage, folded_body, texts) or _is_logged(memory.text, prompt.texts):
             continue
         rest = without_said(body, known.keys_in(passage))
         text = _on_one_line(needed_titles(rest, memory.headings) or titles, rest, memory.day)
@@ -100,7 +100,7 @@ def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptCont
             continue
         entries.append(Entry(memory, text))
         known.add(passage)
-        texts.append(replace(passage, text=folded))
+        texts.append(replace(passage, text=folded_body))
     return entries
 
 
@@ -178,11 +178,12 @@ def _one_line(text: str) -> str:
     return " ".join(for_prompt(" ".join(text.split())).split())
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A text as it is compared with others: as prompts have it, case-folded, with single spaces."""
     return " ".join(fold(for_prompt(text)).split())
 
 
-def _contains(text: str, part: str) -> bool:
+def contains_words(text: str, part: str) -> bool:
     """Whether a text has another as whole words: "code: 12" is no part of "code: 1234"."""
     start, tried = text.find(part), 0
     while start >= 0 and tried < _MAX_PLACES:
@@ -198,9 +199,11 @@ def _goes_on(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and _UNSPACED.search(left + right) is None
 
 
-def _is_in(passage: Passage, folded: str, texts: Iterable[Passage]) -> bool:
+def _is_in(passage: Passage, folded_body: str, texts: Iterable[Passage]) -> bool:
     """Whether one of some folded texts contains a passage, and the headings above it are no others."""
-    return any(_contains(text.text, folded) and is_same(passage.text, passage.titles, text.titles) for text in texts)
+    return any(
+        contains_words(text.text, folded_body) and is_same(passage.text, passage.titles, text.titles) for text in texts
+    )
 
 
 def _is_logged(text: str, prompt_texts: Sequence[str]) -> bool:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from reverie_server.inject.section import contains_words, folded
 from reverie_server.prompt.fitting import newest_fitting
 from reverie_server.text.fences import CLOSE_FILES, OPEN_FILES, for_prompt, neutralise, strip_injected
 from reverie_server.text.tokens import CountTokens
@@ -205,13 +206,16 @@ class _PromptTexts:
     """The texts that a prompt has already."""
 
     def __init__(self, caller: str) -> None:
-        self._caller = caller
+        self._caller = folded(caller)
         self._texts: set[str] = set()
 
     def enter(self, text: str) -> str:
         """The text as it enters the prompt; "" where it has no content or is in the prompt already."""
         trimmed = _trimmed(text)
-        if says_nothing(trimmed) or trimmed in self._texts or trimmed in self._caller:
+        if says_nothing(trimmed) or trimmed in self._texts:
+            return ""
+        # As whole words: a profile `Ada` does not stand in "You help Adam".
+        if self._caller and contains_words(self._caller, folded(trimmed)):
             return ""
         self._texts.add(trimmed)
         return trimmed
