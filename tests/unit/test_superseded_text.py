@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.search.superseded_text import Superseded, current_text
+from reverie_server.search.superseded_text import Superseded, current_text, without_said
 
 TEXT = "I train on Tuesdays. I live in Leith. The club is great."
 UNTIL = datetime(2026, 3, 4, 9, tzinfo=UTC)
@@ -73,3 +73,29 @@ def test_what_a_model_found_stands_with_what_it_takes_for_the_new_state() -> Non
     assert long.endswith("a …]")
     certain = replace(signed, is_likely=False, is_guessed=False)
     assert current_text("I live in Leith.", {key: certain}, marked=True) == f"I live in Leith. (until {UNTIL.date()})"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "left"),
+    [
+        ("Do you like tea? Yes, very much.", "Do you like tea?", "Do you like tea? Yes, very much."),
+        ("¿Te gusta el té? Sí, mucho, cada día.", "¿Te gusta el té?", "¿Te gusta el té? Sí, mucho, cada día."),
+        ("Magst du Tee? Ja, sehr gern.", "Magst du Tee?", "Magst du Tee? Ja, sehr gern."),
+        ("你喜欢茶吗？非常喜欢，每天喝。", "你喜欢茶吗？", "你喜欢茶吗？非常喜欢，每天喝。"),
+        ("The code is:\n\n```\nopen 1234\n```", "The code is:", "The code is:\n\n```\nopen 1234\n```"),
+        ("密码是：\n```\nopen 1234\n```", "密码是：", "密码是：\n```\nopen 1234\n```"),
+        ("Agreed:\n- Tom pays.\n- Ada cooks.", "Agreed:\n- Tom pays.", "Agreed:\n- Ada cooks."),
+        (
+            "[09:00] User: When is it? | Assistant: On Thursday the 4th.",
+            "When is it?",
+            "[09:00] User: When is it? | Assistant: On Thursday the 4th.",
+        ),
+        # What nothing rests on goes.
+        ("Is that so? Tom pays. Ada cooks.", "Is that so? Tom pays.", "Ada cooks."),
+        ("Agreed:\n- Tom pays.\n\nAda cooks.", "Agreed:\n- Tom pays.", "Ada cooks."),
+    ],
+)
+def test_no_answer_is_left_without_its_question_and_nothing_without_what_leads_up_to_it(
+    text: str, said: str, left: str
+) -> None:
+    assert without_said(text, {span.key for span in keyed_sentences(said)}) == left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,8 @@ Place = tuple[int, int | bytes]
 StatedAt = tuple[int, Place]
 # What stands behind `then:` is no longer.
 _MOST_CHARS = 120
+_LEADS_UP = (":", "：")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 # Behind it a line of the daily log has the answer.
 _ANSWER_LABEL = " | Assistant:"
 
@@ -108,7 +111,8 @@ def current_text(text: str, superseded: Mapping[bytes, Superseded], *, marked: b
 def without_said(text: str, said: Collection[bytes]) -> str:
     """A text without the sentences that stand elsewhere, by their keys; "" where what is left states nothing.
 
-    One stays whose next sentence is left and begins with a pronoun, which may stand for what it names.
+    One stays without which those that are left behind it say nothing: a question, a line that leads up to them
+    (`The code is:`), and what a pronoun at the beginning of the next may stand for.
     """
     spans = keyed_sentences(text)
     if not any(span.key in said for span in spans):
@@ -117,18 +121,33 @@ def without_said(text: str, said: Collection[bytes]) -> str:
     is_logged = parts_of(text.strip()) is not None
     if not any(_states_something(sentence, is_logged=is_logged) for sentence in left):
         return ""
-    goes = [span.key in said for span in spans]
-    for index in range(len(spans) - 2, -1, -1):
-        following = spans[index + 1]
-        goes[index] &= goes[index + 1] or not begins_with_pronoun(text[following.start : following.end])
+    goes = _going(text, spans, said)
     pieces = [text[: spans[0].start]]
     for span, following, is_gone in zip_longest(spans, spans[1:], goes):
         end = following.start if following is not None else len(text)
         rest = text[span.end if is_gone else span.start : end]
-        # Nothing but space behind what is left out goes with it.
-        pieces.append(rest if rest.strip() or following is None else "")
+        # Nothing but space behind what is left out goes with it; the end of a line is that of what stands before, too.
+        pieces.append(rest if rest.strip() or "\n" in rest or following is None else "")
     rest = _without_stumps(text, "".join(pieces))
     return rest.removesuffix(_ANSWER_LABEL) if is_logged else rest
+
+
+def _going(text: str, spans: Sequence[SentenceSpan], said: Collection[bytes]) -> list[bool]:
+    """Which of the sentences of a text go, of those that stand elsewhere."""
+    goes = [span.key in said for span in spans]
+    # Whether some of what follows a sentence is left, up to a blank line.
+    is_left_below = False
+    for index in range(len(spans) - 2, -1, -1):
+        span, following = spans[index], spans[index + 1]
+        sentence, next_sentence = text[span.start : span.end], text[following.start : following.end]
+        is_next_left = not goes[index + 1]
+        is_left_below = is_next_left or is_left_below
+        if sentence.rstrip().endswith(_LEADS_UP):
+            goes[index] &= not is_left_below
+        elif is_next_left:
+            goes[index] &= not (is_question(sentence) or begins_with_pronoun(next_sentence))
+        is_left_below &= _BLANK_LINE.search(text, span.end, following.start) is None
+    return goes
 
 
 def _states_something(sentence: str, *, is_logged: bool) -> bool:
