@@ -108,16 +108,17 @@ class TestSummaries:
         self, windowed: MakeRuntime, scripted: ScriptedModel
     ) -> None:
         scripted.script = lambda _: says("- Summary.")
-        talk = Talk(windowed(context_max_tokens=100_000, seeds_in_prompt=True))
+        talk = Talk(windowed(context_max_tokens=100_000))
         await talk.chat(6)
-        seeds = (await talk.context()).tokens
+        prompt = "You answer briefly. " * 200
+        others = (await talk.context(system_prompt=prompt)).tokens
         turns = []
         for number in range(7, 12):
-            turns.append(await talk.context(model_max_tokens=seeds + 200))
+            turns.append(await talk.context(system_prompt=prompt, model_max_tokens=others + 200))
             await talk.chat(1, first=number)
         assert len(scripted.requests) == 1
         assert said(turns[-1])[:3] == [summary("- Summary."), "asking 5", "answering 5"]
-        assert all(turn.tokens <= seeds + 200 for turn in turns)
+        assert all(turn.tokens <= others + 200 for turn in turns)
 
     async def test_after_its_time_it_is_made_anew(self, windowed: MakeRuntime, scripted: ScriptedModel) -> None:
         scripted.script = lambda _: says("- Summary.")
@@ -243,6 +244,23 @@ class TestTrimming:
         talk = Talk(windowed(model=False))
         await talk.chat(4, words=WORDS)
         assert said(await talk.context(model_max_tokens=1)) == ["answering 4", "And now?"]
+
+    async def test_files_alone_never_fill_the_window(self, windowed: MakeRuntime) -> None:
+        talk = Talk(windowed(model=False))
+        await talk.put("PROFILE.md", "# Profile\n\n- I live in Kiel.\n")
+        short = await talk.context()
+        assert short.injection.warnings == ()
+        entries = "\n".join(f"- Fact {number} of the team, which is not short." for number in range(5_000))
+        await talk.put("MEMORY.md", f"# Team\n\n{entries}\n", scope="team", owner_key=None)
+        await talk.chat(2)
+        turn = await talk.context()
+        assert turn.tokens <= 4000
+        assert len(turn.messages) == 5
+        assert "--- MEMORY.md ---\n\n# Team\n\n- Fact 0 of the team" in turn.system_prompt
+        assert "memory_search" in turn.system_prompt
+        assert "- I live in Kiel." in turn.system_prompt
+        [warning] = turn.injection.warnings
+        assert "files too long for the window: 1" in warning
 
     async def test_a_larger_window_than_the_servers_is_used(
         self, windowed: MakeRuntime, scripted: ScriptedModel

@@ -72,17 +72,18 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.front_matter.normal_tag": front_matter.normal_tag,
     "reverie_server.prompt.context.caller_prompt": context.caller_prompt,
     "reverie_server.prompt.context.stable_parts": lambda text: context.stable_parts(
-        text[: len(text) // 2], _files(text)
+        text[: len(text) // 2], _files(text), 1000, COUNT
     ),
     "reverie_server.prompt.context.note_parts": lambda text: context.note_parts(
         _files(text), LIMITS, COUNT, text.splitlines()
     ),
+    "reverie_server.prompt.fitting.shortened": lambda text: fitting.shortened([text, text[:99]], 200, COUNT),
     "reverie_server.prompt.fitting.newest_fitting": lambda text: fitting.newest_fitting(text.split("\n"), 200, COUNT),
     "reverie_server.prompt.context.card_parts": lambda text: context.card_parts([text, "a"], COUNT),
     "reverie_server.prompt.context.card_parts:lines": lambda text: context.card_parts(text.splitlines(), COUNT),
     "reverie_server.prompt.context.log_lines": lambda text: context.log_lines(_files(text)),
     "reverie_server.prompt.context.system_prompt": lambda text: context.system_prompt(
-        context.stable_parts("", _files(text)), text
+        context.stable_parts("", _files(text), 1_000_000, COUNT)[0], text
     ),
     "reverie_server.prompt.context.sections": lambda text: context.sections([context.Part("a", text)], text, COUNT),
     "reverie_server.prompt.context.says_nothing": context.says_nothing,

@@ -35,7 +35,8 @@ FULL = PromptFiles(
 def prompt(
     files: PromptFiles, caller: str = "", section: str = "", limits: Limits = WIDE, visible: tuple[str, ...] = ()
 ) -> str:
-    parts = context.stable_parts(context.caller_prompt(caller), files)
+    parts, cut = context.stable_parts(context.caller_prompt(caller), files, 128_000, estimate_tokens)
+    assert not cut
     parts += context.note_parts(files, limits, estimate_tokens, visible)
     return context.system_prompt(parts, section)
 
@@ -273,3 +274,41 @@ def test_notes_never_take_more_than_they_may(texts: list[str], room: int) -> Non
     parts = {part.name: part.text for part in context.note_parts(files, Limits(room, room), estimate_tokens)}
     assert estimate_tokens(parts.get("recent_context", "")) <= room
     assert estimate_tokens(parts.get("todays_notes", "").removeprefix("## Today's Notes\n\n")) <= room
+
+
+HUGE = "# Team\n\n" + "\n".join(f"- Fact {number} of the team, which is not short." for number in range(20_000))
+
+
+@pytest.mark.parametrize("max_tokens", [1000, 8000, 128_000])
+def test_long_files_give_way_with_their_ends_and_short_ones_stay(max_tokens: int) -> None:
+    shared = [PromptFile("AGENTS.md", "Be kind."), PromptFile("MEMORY.md", HUGE), PromptFile("SOUL.md", "A bird.")]
+    own = [PromptFile("PROFILE.md", "Ada."), PromptFile("MEMORY.md", HUGE.replace("Team", "Mine"))]
+    caller = "You are Wren. " * 20
+    parts, cut = context.stable_parts(caller, PromptFiles(shared, own), max_tokens, estimate_tokens)
+    of_caller, of_team, profile, memory = [part.text for part in parts]
+    assert (of_caller, profile, cut) == (caller, "## Profile\n\nAda.", ["MEMORY.md", "MEMORY.md"])
+    rest = "\n\n(The rest of this file has no room in the prompt. It is found by memory_search.)"
+    assert of_team.startswith("--- AGENTS.md ---\n\nBe kind.\n\n--- MEMORY.md ---\n\n# Team\n\n- Fact 0 of")
+    assert of_team.endswith(f", which is not short.{rest}\n\n--- SOUL.md ---\n\nA bird.")
+    assert memory.endswith(f", which is not short.{rest}")
+    room = max_tokens - estimate_tokens(caller)
+    assert 0.15 * room < estimate_tokens(of_team) < 0.25 * room + 20
+    assert 0.25 * room < estimate_tokens(memory) < 0.35 * room + 20
+
+
+def test_files_that_have_room_together_are_as_they_were() -> None:
+    files = PromptFiles([PromptFile("MEMORY.md", HUGE[:30_000])], [PromptFile("MEMORY.md", HUGE[30_000:70_000])])
+    parts, cut = context.stable_parts("", files, 40_000, estimate_tokens)
+    assert cut == []
+    assert parts[0].text.endswith(HUGE[:30_000].rstrip())
+    assert parts[1].text.endswith(HUGE[30_000:70_000].strip())
+
+
+def test_the_beginning_of_a_file_keeps_its_headings_and_leaves_out_what_fits_nowhere() -> None:
+    text = f"# A\n\n{'word ' * 2000}\n\n## B\n\n- one\n\n" + "\n\n".join(["- And so on, and so on."] * 99)
+    files = PromptFiles(personal=[PromptFile("MEMORY.md", text)])
+    [memory], _ = context.stable_parts("", files, 300, estimate_tokens)
+    assert memory.text.startswith("## Long-term Memory\n\n# A\n\n## B\n\n- one\n\n- And so on, and so on.\n\n- And")
+    assert estimate_tokens(memory.text) < 0.35 * 300 + 10
+    nothing, cut = context.stable_parts("", files, 20, estimate_tokens)
+    assert (nothing, cut) == ([], ["MEMORY.md"])

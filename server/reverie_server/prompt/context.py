@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from reverie_server.inject.section import contains_words, folded
-from reverie_server.prompt.fitting import newest_fitting
+from reverie_server.prompt.fitting import newest_fitting, shortened
 from reverie_server.text.fences import CLOSE_FILES, OPEN_FILES, for_prompt, neutralise, strip_injected
 from reverie_server.text.tokens import CountTokens
 
@@ -34,6 +34,8 @@ PROFILE = "PROFILE.md"
 LONG_TERM = ("MEMORY.md", "memory.md")
 # The share of the window that today's notes may take: the oldest of them give way.
 TODAY_SHARE = 0.25
+# The shares of the window that files may take: the shared ones, whosever prompt it is, and the owner's.
+SHARED_SHARE, OWN_SHARE = 0.25, 0.35
 RECENT = "## Recent Context"
 CARD = "## Morning Card"
 _CARD_INTRO = (
@@ -104,28 +106,43 @@ def caller_prompt(system_prompt: str) -> str:
     return neutralise(stripped if stripped == system_prompt else stripped.rstrip())
 
 
-def stable_parts(caller: str, files: PromptFiles) -> list[Part]:
+def stable_parts(caller: str, files: PromptFiles, max_tokens: int, count: CountTokens) -> tuple[list[Part], list[str]]:
     """The parts that change with the files only: `caller` (of `caller_prompt`), shared files, profile, memory.
 
-    A file without content is left out, and one whose text stands in the caller's prompt or in a file before it.
+    A file without content is left out, and one whose text stands in the caller's prompt or in a file before it. Files
+    take their share of what the caller's prompt leaves of a window of `max_tokens`; the paths of those that are cut for
+    that come second.
     """
-    parts = [Part("system_prompt", caller)] if caller.strip() else []
     texts = _PromptTexts(caller)
-    shared = [_file(file.path, text) for file in files.shared if (text := texts.enter(file.text))]
-    if shared:
-        parts.append(Part("shared_files", _SEPARATOR.join(shared)))
+    shared = [PromptFile(file.path, text) for file in files.shared if (text := texts.enter(file.text))]
     by_path = {file.path: file for file in files.personal}
-    profile = by_path.pop(PROFILE, None)
-    memory = next((by_path[path] for path in LONG_TERM if path in by_path), None)
-    if profile is not None and (text := texts.enter(profile.text)):
-        parts.append(Part("profile", f"## Profile\n\n{text}"))
-    long_term = [text] if memory is not None and (text := texts.enter(memory.text)) else []
-    for path, file in by_path.items():
-        if path not in LONG_TERM and (text := texts.enter(file.text)):
-            long_term.append(_file(path, text))
-    if long_term:
-        parts.append(Part("long_term_memory", _SEPARATOR.join(["## Long-term Memory", *long_term])))
-    return parts
+    names = [PROFILE, next((path for path in LONG_TERM if path in by_path), "")]
+    names += [path for path in by_path if path not in (PROFILE, *LONG_TERM)]
+    own = [PromptFile(name, text) for name in names if name in by_path and (text := texts.enter(by_path[name].text))]
+    room = max(0, max_tokens - count(caller))
+    short_shared = _shortened(shared, int(room * SHARED_SHARE), count)
+    short_own = _shortened(own, int(room * OWN_SHARE), count)
+    short = [*short_shared, *short_own]
+    cut = [file.path for file, kept in zip([*shared, *own], short, strict=True) if file != kept]
+    parts = [Part("system_prompt", caller)] if caller.strip() else []
+    if of_team := [_file(file.path, file.text) for file in short_shared if file.text]:
+        parts.append(Part("shared_files", _SEPARATOR.join(of_team)))
+    profile = [file.text for file in short_own if file.path == PROFILE and file.text]
+    if profile:
+        parts.append(Part("profile", _SEPARATOR.join(["## Profile", *profile])))
+    memory = [
+        file.text if file.path in LONG_TERM else _file(file.path, file.text)
+        for file in short_own
+        if file.path != PROFILE and file.text
+    ]
+    if memory:
+        parts.append(Part("long_term_memory", _SEPARATOR.join(["## Long-term Memory", *memory])))
+    return parts, cut
+
+
+def _shortened(files: Sequence[PromptFile], max_tokens: int, count: CountTokens) -> list[PromptFile]:
+    texts = shortened([file.text for file in files], max_tokens, count)
+    return [PromptFile(file.path, text) for file, text in zip(files, texts, strict=True)]
 
 
 def note_parts(files: PromptFiles, limits: Limits, count: CountTokens, visible: Iterable[str] = ()) -> list[Part]:

@@ -41,6 +41,7 @@ _LAST_SEQ = 2**31 - 1
 # The share of the window that is kept free for memory while messages are chosen. Where memory takes more, the oldest
 # messages give way.
 _MEMORY_SHARE = 0.1
+_CUT = "files too long for the window: {count}; the prompt has their beginnings, search finds the rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,11 @@ class TurnRequest:
     """The message of a turn, and the conversation that it belongs to.
 
     The prompt fills at most `model_max_tokens` (None: the agent's window, else the server's) and keeps nothing free for
-    the answer: pass the model's window less the longest answer. `emergency`: the last prompt was too long for the
-    model. `history` is the conversation where the caller keeps it: then no session is looked up, nothing is summarised,
-    and memory that the messages contain is in neither notes nor injection. `kind` and `model` are for the log of turns,
-    which has it if it `is_noted`.
+    the answer: pass the model's window less the longest answer. Long files give way, then the oldest messages; the
+    caller's own prompt and the last two messages stay whatever their size. `emergency`: the last prompt was too long
+    for the model. `history` is the conversation where the caller keeps it: then no session is looked up, nothing is
+    summarised, and memory that the messages contain is in neither notes nor injection. `kind` and `model` are for the
+    log of turns, which has it if it `is_noted`.
     """
 
     message: str
@@ -170,13 +172,16 @@ class Turns:
         stored = await self._stored(grant, request)
         files, max_tokens = stored.files, self._max_tokens(grant, request)
         limits = Limits(int(max_tokens * context.TODAY_SHARE), grant.settings.recent_max_tokens)
-        conversation, parts = await asyncio.to_thread(self._parts, request, caller, message, stored, limits)
+        conversation, parts, warnings = await asyncio.to_thread(
+            self._parts, request, caller, message, stored, limits, max_tokens
+        )
         # Memory gets the most that it may take, so that the conversation fits whatever is found.
         memory_tokens = min(grant.settings.auto_inject_max_tokens, int(max_tokens * _MEMORY_SHARE))
         window = self._window(max_tokens, self._system_tokens(context.system_prompt(parts)) + memory_tokens)
         fitted = await self._fitting.fit(grant, conversation, message, window, emergency=request.emergency)
         injection = await self._inject(grant, message, fitted, parts, files)
-        return self._turn(grant, max_tokens, parts, message, fitted, injection)
+        warned = replace(injection, warnings=(*injection.warnings, *warnings))
+        return self._turn(grant, max_tokens, parts, message, fitted, warned)
 
     def without_memory(self, request: TurnRequest) -> Turn:
         """The prompt of a turn for an agent whose memory is switched off: the caller's own."""
@@ -228,10 +233,10 @@ class Turns:
         return _Stored(files, card or (), session, live)
 
     def _parts(
-        self, request: TurnRequest, caller: str, message: Message, stored: _Stored, limits: Limits
-    ) -> tuple[Conversation, list[Part]]:
-        """The conversation before the message, and the parts of the system prompt but the memory section, most stable
-        first."""
+        self, request: TurnRequest, caller: str, message: Message, stored: _Stored, limits: Limits, max_tokens: int
+    ) -> tuple[Conversation, list[Part], list[str]]:
+        """The conversation before the message, the parts of the system prompt but the memory section, most stable
+        first, and warnings."""
         if request.history is not None:
             conversation = Conversation(messages=request.history)
         else:
@@ -239,11 +244,12 @@ class Turns:
         # The log lines of all live messages, also of those that give way to a summary or to the window: a message that
         # leaves the prompt must not come back as a note.
         live = [for_prompt(log_text(user, assistant)) for user, assistant in exchanges(conversation.messages)]
-        stable = context.stable_parts(caller, stored.files)
+        stable, cut = context.stable_parts(caller, stored.files, max_tokens, self._count)
+        warnings = [_CUT.format(count=len(cut))] if cut else []
         notes = context.note_parts(stored.files, limits, self._count, live)
         # New entries of the long-term memory that its owner has not seen, in the first conversation of the day.
         card = context.card_parts([entry.text for entry in stored.card], self._count)
-        return conversation, without_repeats([*stable, *notes, *card])
+        return conversation, without_repeats([*stable, *notes, *card]), warnings
 
     async def _inject(
         self,
