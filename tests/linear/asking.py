@@ -135,6 +135,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.looks_like_forgetting.is_for_task": is_for_task,
     "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
+    "reverie_server.heuristics.requests.not_to_be_kept.contrary_start": not_to_be_kept.contrary_start,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
     "reverie_server.heuristics.requests.spelled_out.spelled_out": spelled_out,
     "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.fact_requests import split_request, with_named
+from reverie_server.heuristics.requests.forget_requests import forget_requests
+from reverie_server.heuristics.stated_fact import Utterance
+
+AT = datetime(2026, 10, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -44,3 +51,59 @@ def test_what_a_thing_is_may_come_before_its_word() -> None:
 )
 def test_what_only_has_the_words_asks_for_nothing(said: str) -> None:
     assert split_request(said).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "told"),
+    [
+        ("mi contraseña del netflix es simba_2020 pero no la apuntes", "own", "simba_2020"),
+        ("mi clave es 4471 pero no lo guardes", "own", "4471"),
+        ("mi clave es 4471, no la guardes por favor", "own", "4471"),
+        ("el pin es 4471 no lo apuntes", "own", "4471"),
+        ("la de netflix es simba_2020, no la apuntes", "own", "simba_2020"),
+        ("cobro 2100 pero no lo anotes", "own", "2100"),
+        ("tengo ansiedad pero eso no lo guardes", "own", "ansiedad"),
+        ("debo 8000 al banco pero porfa no lo apuntes", "own", ""),
+        ("y la del banco no la guardes eh", "topic", ""),
+        ("lo de mi jefe no lo guardes", "nearby", ""),
+        ("my netflix password is simba_2020 but don't write it down", "own", "simba_2020"),
+        ("my code is 4471 dont write it down", "own", "4471"),
+        ("i have anxiety but please don't keep that", "own", "anxiety"),
+        ("i earn 2100 but don't write it down pls", "own", ""),
+        ("meine pin ist 4471 speicher das nicht", "own", "4471"),
+        ("meine pin ist 4471, merk dir die nicht", "own", "4471"),
+        ("mein netflix passwort ist simba_2020 aber schreib es nicht auf", "own", "simba_2020"),
+        ("ich verdiene 2100, schreib das bitte nicht auf", "own", ""),
+    ],
+)
+def test_what_is_not_to_be_kept_is_said_behind_it(said: str, kind: str, told: str) -> None:
+    assert [request.kind for request in forget_requests(said)] == [kind]
+    facts = read_facts([Utterance(said, AT)], "english")
+    assert told == "" or [fact.object for fact in facts] == [told]
+    assert [fact.change for fact in facts if fact.change is not None] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no la guardes en el cajón",
+        "no lo apuntes con rotulador",
+        "mi clave es 4471, no la guardes en el cajón",
+        "el pin es 4471 no lo apuntes con rotulador",
+        "mi madre me dijo que no lo apuntes",
+        "mi jefe dice que no lo guarde",
+        "para que mi madre no lo apunte",
+        "si llueve no lo apuntes",
+        "tomo pastillas pero no las guardo",
+        "i write songs but don't keep them",
+        "I use an app but I never log it",
+        "my doctor said don't write it down",
+        "my pin is 4471, don't keep it in the drawer",
+        "ich lüge oft und merk das nicht",
+        "er sagt dass wir das nicht speichern",
+        "meine pin ist 4471, schreib sie nicht mit edding auf",
+    ],
+)
+def test_what_only_has_the_words_is_not_to_be_forgotten(said: str) -> None:
+    assert forget_requests(said) == []
+    assert all(fact.change is None for fact in read_facts([Utterance(said, AT)], "english"))

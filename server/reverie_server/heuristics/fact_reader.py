@@ -37,12 +37,14 @@ from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.requests.fact_requests import (
     Place,
     Request,
+    aligned,
     is_of_next,
     place_of,
     points_back,
     split_request,
     with_named,
 )
+from reverie_server.heuristics.requests.not_to_be_kept import contrary_start
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
@@ -190,6 +192,8 @@ def _read_sentence(
     core = sentence if request.kind == "none" else (named or sentence)[request.start : request.end].strip()
     if restated is not None and request.kind == "none":
         core = sentence[restated.start :][:1].upper() + sentence[restated.start + 1 :]
+    # "My PIN is 4471, don't keep it" says nothing more of the PIN.
+    core = core[: contrary_start(aligned(core))]
     dated = DATED.search(core)
     core = core[: dated.start()].rstrip() if dated and dated.end() == len(core) else core
     if request.kind == "inside" and utterance.speaker == "user" and _ADDRESSES.search(core):
@@ -200,13 +204,15 @@ def _read_sentence(
     taken_back = None
     if request.kind == "inside":
         # The verb of `dass mein Flug am 13. geht, nein, am 14.` stands before what corrects it.
-        taken_back = corrected_within(core, cues, _reads_nothing) if request.is_subordinate else None
+        taken_back = corrected_within(core, cues, lambda _: []) if request.is_subordinate else None
         core = taken_back.statement if taken_back is not None else core
         # "Could you remember that I work nights?" asks, and what is to be remembered does not.
         told = _ASKING_END.sub("", core)
         if told != core and not asks(told, cues):
             core = told + ("。" if cues is not None and cues.unspaced else ".")
-        core = _as_statement(core, is_subordinate=request.is_subordinate, phrases=phrases)
+        if request.is_subordinate and phrases is not None and phrases.language == "german":
+            core = main_clause(core)
+        core = core[:1].upper() + core[1:]
     if phrases is None:
         reader.last_sentence, reader.last_count = None, 0
         return
@@ -344,8 +350,6 @@ def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
     return read
 
 
-def _reads_nothing(_: str) -> list[StatedFact]:
-    return []
 
 
 def _add(
@@ -397,9 +401,3 @@ def _ask_for_last(reader: _Reader) -> None:
 
 def _phrases_of(cues: Cues | None) -> Phrases | None:
     return None if cues is None else all_phrases().get(cues.language)
-
-
-def _as_statement(core: str, *, is_subordinate: bool, phrases: Phrases | None) -> str:
-    if is_subordinate and phrases is not None and phrases.language == "german":
-        core = main_clause(core)
-    return core[:1].upper() + core[1:]

@@ -17,6 +17,7 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
+from reverie_server.heuristics.requests.not_to_be_kept import contrary_start
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.heuristics.requests.words_of_others import own_statements
@@ -91,6 +92,7 @@ _POINTS = re.compile(
     r"(?:eben|gerade|vorhin)(?: |$)|这|那|刚|剛|上面|前面|下面|以下|它|(?:that|this|what|eso|esto|lo que|das) ?(?:last|just)?(?: |$)"
 )
 _TITLE = re.compile(r"(?<!\w)(dr|dra|mr|mrs|ms|prof|st|sr|sra|hr|fr|nr)\.(?= )")
+_DIGIT = re.compile(r"\d")
 _LATER = re.compile(
     r"for (?:now|a (?:moment|second|minute|while|bit)|today)$|por ahora$|por un (?:rato|momento)$|fürs erste$"
 )
@@ -257,6 +259,8 @@ def _read(sentence: str) -> tuple[str, str] | None:
     if len(text) > _MAX_SENTENCE_CHARS:
         return None
     found = _announced(text) or _plain_request(sentence, text)
+    if found in (None, ("previous", "")) and _tells_what_is_not_to_be_kept(aligned(sentence)):
+        found = "own", ""
     is_asked = found is not None or _WANTED_GONE.search(text) is not None
     if is_asked and (found is None or found[0] != "topic") and (topic := everything_about(sentence)):
         return "topic", topic
@@ -264,9 +268,17 @@ def _read(sentence: str) -> tuple[str, str] | None:
         return "previous", ""
     if found == ("previous", "") and _OFFERS_TO_TELL.search(text):
         return "next", ""
-    if (found is None or found[1] == "") and not _NEVER.search(text) and (told := _of_told(sentence)):
+    names_none = found is None or (found[1] == "" and (found[0] != "own" or _DIGIT.search(text) is None))
+    if names_none and not _NEVER.search(text) and (told := _of_told(sentence)):
         return told
     return found
+
+
+def _tells_what_is_not_to_be_kept(plain: str) -> bool:
+    """Whether a sentence, from `aligned`, tells something and goes on with a request not to keep it."""
+    told = plain[: contrary_start(plain)].strip(_MARKS)
+    names = _POINTS.match(told) is None or _DIGIT.search(told) is not None
+    return len(told) < len(plain.strip(_MARKS)) and " " in told and names and not is_idle(told, 0, len(told))
 
 
 def _announced(text: str) -> tuple[str, str] | None:

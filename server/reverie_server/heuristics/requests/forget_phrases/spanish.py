@@ -8,7 +8,7 @@ from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC
 # Spanish; with and without accents, of tú, usted and vos.
 _OYE = r"(?:(?:ya(?= no )|por favor|por fa|porfa|porfis|ok|vale|espera|espere|y|pero|perdona|perdón|perdon|ay|no(?=,)|oye|mira|bueno|mejor|disculpa|uy|ups|también|tambien|ah|entonces|che|te lo pido|sabes qu[eé])[ ,]++)*+"
 _PUEDES = r"(?:puedes |podr[ií]as |pod[eé]s |puede |podr[ií]a |me puedes |quieres |haz el favor de |hazme el favor de |te importar[ií]a |necesito que |quiero que |te pido que |quisiera que |me gustar[ií]a que |prefiero que |preferir[ií]a que |te agradecer[ií]a que )?"
-_FIN = r"(?:,? ?(?:por favor|por fa|porfa|porfis|ya|ahora|ahora mismo|de nuevo|en ning[uú]n (?:sitio|lado|lugar)|en ninguna parte|(?:de|en) (?:tu|la|su) memoria|de tus (?:notas|registros|archivos)|en tus (?:notas|registros)|gracias|s[ií]|vale|quieres|puedes|mejor|tampoco|nunca|para siempre|del todo|te lo pido))*+"
+_FIN = r"(?:,? ?(?:por favor|por fa|porfa|porfis|ya|ahora|ahora mismo|de nuevo|en ning[uú]n (?:sitio|lado|lugar)|en ninguna parte|(?:de|en) (?:tu|la|su) memoria|de tus (?:notas|registros|archivos)|en tus (?:notas|registros)|gracias|s[ií]|vale|eh|quieres|puedes|mejor|tampoco|nunca|para siempre|del todo|te lo pido))*+"
 _OLVIDA = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|olvídese de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines|quita|quit[aá]|quite|quitar|quites|saca|sac[aá]|saque|suprime)"
 _OLVIDA_SOLO = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines)"
 _DIJE = r"(?:dije|habl[eé]|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
@@ -105,6 +105,10 @@ SPANISH = (
     (rf"{_OYE}{_PUEDES}{_OLVIDA} {_EL}?{TOPIC} de tus (?:notas|registros|archivos){_FIN}", "topic"),
     (
         rf"{_OYE}(?:(?:todo )?lo|el asunto|el tema|lo que (?:te )?{_DIJE}{_HACE}) {_SOBRE} {_EL}?{TOPIC},? (?:b[oó]rralo|olv[ií]dalo|elim[ií]nalo|no lo {_LOGUARDES}){_FIN}",
+        "topic",
+    ),
+    (
+        rf"{_OYE}(?:la|el|las|los) (?:de|del) {_EL}?(?P<topic>[^\W\d_]{{2,30}}(?: (?!(?:es|son|pero|y) )[^\W\d_]{{2,30}}){{0,3}}?),? no l[oa]s? {_LOGUARDES}{_FIN}",
         "topic",
     ),
     (
