@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reverie_server.heuristics.extract import notable_lines
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.fact_requests import split_request, with_named
 from reverie_server.heuristics.requests.forget_requests import forget_requests
 from reverie_server.heuristics.stated_fact import Utterance
+from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 10, 1, tzinfo=UTC)
 
@@ -107,3 +109,39 @@ def test_what_is_not_to_be_kept_is_said_behind_it(said: str, kind: str, told: st
 def test_what_only_has_the_words_is_not_to_be_forgotten(said: str) -> None:
     assert forget_requests(said) == []
     assert all(fact.change is None for fact in read_facts([Utterance(said, AT)], "english"))
+
+
+@pytest.mark.parametrize(
+    ("said", "topic"),
+    [
+        ("olvida lo del pin del trastero porfa ya lo hemos cambiado", "pin del trastero"),
+        ("oye borra eso de la separación no quiero que lo vea", "la separación"),
+        ("olvida lo que dije de lucía era mentira", "lucía"),
+        ("borra lo de mi jefe, no quiero q quede por escrito", "mi jefe"),
+        ("olvida lo que te conté de mi hermano porque me va a matar", "mi hermano"),
+        ("borra lo de mi sueldo que es privado", "mi sueldo"),
+        ("borra lo del sueldo", "sueldo"),
+        ("olvida lo del embarazo ya no es verdad", "embarazo"),
+        ("olvida lo de que ya no quiero a mi marido", "que ya no quiero a mi marido"),
+        ("olvida lo de cuando era niña", "cuando era niña"),
+        ("olvida lo del piso que es de mi madre", "piso que es de mi madre"),
+        ("forget the thing about the pin pls we changed it", "the pin"),
+        ("forget what i said about lucy it was a lie", "lucy"),
+        ("please forget what i said about my job cause its private", "my job"),
+        ("forget what i said about the house we bought", "the house we bought"),
+        ("forget the thing about how it was in the army", "how it was in the army"),
+        ("vergiss das mit lucy das war gelogen", "lucy"),
+        ("vergiss was ich über meinen chef gesagt habe das war gelogen", "meinen chef"),
+        ("lösch das mit der trennung ich will nicht dass er das sieht", "der trennung"),
+        ("vergiss das mit der bitte meiner mutter", "der bitte meiner mutter"),
+    ],
+)
+def test_why_it_is_to_be_forgotten_is_not_what_is(said: str, topic: str) -> None:
+    assert [request.topic for request in forget_requests(said)] == [topic]
+
+
+def test_a_request_to_forget_is_no_line_of_a_note() -> None:
+    said = "Borra lo de mi jefe, no quiero que quede por escrito que bebe en la oficina."
+    told = "Mi jefe nuevo se llama Fermín Osorio y empezó en marzo en la oficina de Lugo."
+    messages = [Message(number, "user", text, AT, 20) for number, text in enumerate((told, said))]
+    assert notable_lines(messages) == [told]

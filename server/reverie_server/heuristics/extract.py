@@ -12,6 +12,7 @@ from reverie_server.heuristics.corrections.correction import Where
 from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import split_request
+from reverie_server.heuristics.requests.forget_requests import forget_requests
 from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
 from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, NOTABLE, asks, rarity, salience, sentences
@@ -86,9 +87,9 @@ def notes_of(
     """Lines for a daily note: the user's notable statements and the assistant's decisions; in order, distinct.
 
     At most MAX_LINES of at most MAX_LINE_CHARS characters, the best where there are more. Questions, greetings, code
-    blocks, tool output and text that the memory had injected are never among them, nor the sentences `without`. In
-    place of a sentence stands what `resolved` has for it, with names in place of pronouns. One that is corrected in the
-    next stands with it, or as it then holds.
+    blocks, tool output and text that the memory had injected are never among them, nor requests to forget, nor the
+    sentences `without`. In place of a sentence stands what `resolved` has for it, with names in place of pronouns. One
+    that is corrected in the next stands with it, or as it then holds.
     """
     worth = [
         piece
@@ -98,6 +99,7 @@ def notes_of(
         and (piece.message.role == "user" or "decision" in piece.kinds)
         and not any(sentence in without for sentence in (piece.text, *piece.said))
         and split_request(piece.text).kind in ("none", "inside")
+        and not (piece.message.role == "user" and forget_requests(piece.text))
     ]
     worth = [replace(piece, text=_resolved(piece, resolved or {})) for piece in worth]
     lines = _distinct(_joined(_best(worth, _CANDIDATES)))

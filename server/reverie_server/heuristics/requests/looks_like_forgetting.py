@@ -22,6 +22,16 @@ _GOES_ON_WITH_TASK = re.compile(
 _OF_TOLD = re.compile(
     r"(?<!\w)(?:told|said|mentioned|shared|memory|notes?|records?|erzählt|gesagt|erwähnt|gedächtnis|notizen|dij\w+|dicho|cont\w+|memoria|apuntes|notas)(?!\w)"
 )
+# Behind what is to be forgotten stands why, or please: "lo del pin porfa ya lo hemos cambiado", "the pin pls we changed it".
+_WHY = re.compile(
+    r"(?<=[^\W_]{2})(?<!\bhow)(?<!\bwhy)(?<!\bque)(?<!\bque ya) (?:(?:please|pls|plz|because|cause|cuz|cos)(?!\w)|(?<!that )(?<!when )(?:it|that)(?: was|'s| is| isn't| wasn't) |its (?:private|secret|a secret|wrong|not)(?!\w)"
+    r"|(?:we|i|they)(?:'ve| have)? (?:\w+ )?(?:changed|fixed|solved|sorted|sold|made|invented|lied) (?:it|that|this|them)(?!\w)|i (?:don't|dont|do not|didn't|shouldn't|shouldnt) (?:want|wish|mean|have)(?!\w)|i lied"
+    r"|(?:porfa|porfis|por favor|plis|porque|pq)(?!\w)|(?:no (?:quiero|quisiera)|ya (?:l[oa]s? |no(?!\w)|est[aá]))|es que(?!\w)"
+    r"|(?:que )?(?:es|era|eran|fue) (?:muy |todo |una? )?(?:privad|secret|mentira|broma|error|fals|personal|inventad|tonter|cosa m[ií]a)\w*"
+    r"|(?<!r )(?<!e )bitte(?!\w)|(?:weil|denn)(?!\w)|ich (?:will|möchte) (?:nicht|net|nich)(?!\w)|ich hab(?:e)? (?:mir )?(?:das|es) (?:nur )?(?:erfunden|ausgedacht|geändert)"
+    r"|(?:das|es) (?:war|ist|stimmt|geht)(?!\w)|(?:das|die|den) (?:haben wir|hab(?:e)? ich|hat (?:er|sie))(?!\w))"
+)
+_SAID_TAIL = re.compile(r" (?:gesagt|erzählt|geschrieben) habe?$")
 # A thing of the conversation, or of the day, is nothing that was told: "forget my last question", "don't save my seat".
 _NOTHING_TOLD = re.compile(
     r"(?:(?:my|our|the|that|mein\w*|unser\w*|mi|mis|nuestr\w+) )?(?:(?:last|first|previous|earlier|other|silly|stupid|letzte\w*|erste\w*|vorige\w*|blöde\w*|últim\w|primer\w?|anterior|otr\w) )*+"
@@ -58,7 +68,7 @@ def is_for_task(sentence: str) -> bool:
 
 
 def told_topic(topic: str, sentence: str) -> str | None:
-    """What of a topic was told, without the order for the work at hand behind it; None where nothing was.
+    """What of a topic was told, without the order for the work at hand or why behind it; None where nothing was.
 
     "Forget what I told you about my sister and give me a recipe" names a sister, "forget the bullet points and write
     prose" nothing.
@@ -67,4 +77,6 @@ def told_topic(topic: str, sentence: str) -> str | None:
     is_told = _OF_TOLD.search(aligned(sentence)) is not None
     if not is_told and (task is not None or _NOTHING_TOLD.fullmatch(aligned(topic)) is not None):
         return None
-    return topic if task is None else topic[: task.start()].strip()
+    topic = topic if task is None else topic[: task.start()].strip()
+    why = _WHY.search(aligned(topic))
+    return topic if why is None else _SAID_TAIL.sub("", topic[: why.start()])
