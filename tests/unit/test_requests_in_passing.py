@@ -31,11 +31,29 @@ AT = datetime(2026, 10, 1, tzinfo=UTC)
         ("The locker opens with 8036 now, you can throw out the old one.", "The locker opens with 8036 now"),
         ("Ahora se quita con el 3307, apréndetelo bien, que no quiero líos.", "Ahora se quita con el 3307"),
         ("Kannst du dir noch meine Personalnummer notieren?", "meine Personalnummer"),
+        ("la alarma es 4471 apúntalo", "la alarma es 4471"),
+        ("la alarma es 4471, apúntalo", "la alarma es 4471"),
+        ("la placa del food truck es RHS-482-A acuérdate", "la placa del food truck es RHS-482-A"),
+        ("soy alérgico al marisco recuérdalo", "soy alérgico al marisco"),
+        ("el permiso me vence el 15 de julio anótalo porfa", "el permiso me vence el 15 de julio"),
+        ("cobro 2100 recordalo", "cobro 2100"),
+        ("apuntate que el pin del trastero es 4471", "el pin del trastero es 4471"),
+        ("agendá que la alarma es 4471", "la alarma es 4471"),
+        ("guarda este código del portal: 8841", "código del portal: 8841"),
+        ("guarda esta clave: Gatitos2024", "clave: Gatitos2024"),
+        ("apúntame este número de la niñera: 600123456", "número de la niñera: 600123456"),
+        ("anota dentista el lunes a las 5", "dentista el lunes a las 5"),
+        ("apunta ahí cita con la cardióloga el 12 de mayo a las 10", "cita con la cardióloga el 12 de mayo a las 10"),
     ],
 )
 def test_what_is_asked_for_in_passing_is_remembered(said: str, remembered: str) -> None:
     request = split_request(said)
     assert said[request.start : request.end].strip() == remembered
+
+
+@pytest.mark.parametrize("said", ["soy alergico al marisco eh", "soy alergico al marisco porfa"])
+def test_courtesy_is_no_part_of_a_thing(said: str) -> None:
+    assert [fact.object for fact in read_facts([Utterance(said, AT)], "spanish")] == ["marisco"]
 
 
 def test_why_it_is_to_be_remembered_is_not_what_is() -> None:
@@ -49,7 +67,19 @@ def test_what_a_thing_is_may_come_before_its_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["no sé si anota por ahí las cosas", "se te pasó la hora", "他在本子上记了一笔账", "你备注过这个客户吗？"]
+    "said",
+    [
+        "no sé si anota por ahí las cosas",
+        "se te pasó la hora",
+        "他在本子上记了一笔账",
+        "你备注过这个客户吗？",
+        "busca la letra de acuérdate",
+        "mi lema es no te olvides",
+        "mi jefe me dijo apúntalo",
+        "me apunté a la cita del martes 5",
+        "él apunta la cita del 12 de mayo",
+        "guarda este juego de llaves en el cajón",
+    ],
 )
 def test_what_only_has_the_words_asks_for_nothing(said: str) -> None:
     assert split_request(said).kind == "none"

@@ -13,7 +13,7 @@ _EDGES = " \t\n,.;:!?\"'“”„«»()[]、，。！？；：—–-*_"
 _TRAILING = re.compile(
     r"\s+(?:now|too|again|yet|already|though|anyway|currently|right now|as well|please|instead|these days|nowadays"
     r"|at the moment|so far|jetzt|mittlerweile|inzwischen|auch|ahora|también|actualmente|todavía|and|but|und|aber|y"
-    r"|pero|since|because)$",
+    r"|pero|since|because|eh|porfa|porfis|plis|pls|ok|okay)$",
     re.IGNORECASE,
 )
 _LEADING = re.compile(r"^(?:also|both|now|only|just|actually|auch|jetzt|también|ahora)\s+", re.IGNORECASE)
