@@ -39,7 +39,13 @@ from reverie_server.heuristics.changes import (
     superseding,
     values,
 )
-from reverie_server.heuristics.corrections import correction_cues, corrections, restated, taken_back
+from reverie_server.heuristics.corrections import (
+    correction,
+    correction_cues,
+    corrections,
+    restated,
+    taken_back,
+)
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.fact_grammar import (
     attributes,
@@ -280,6 +286,7 @@ TABLE: Mapping[str, Reading] = {
         statement.Statement.plain(f"it is {text}", AT),
         [],
     ),
+    "reverie_server.heuristics.corrections.correction.behind": correction.behind,
     "reverie_server.heuristics.corrections.corrections.fragment_of": lambda text: [
         corrections.fragment_of(given, language, "next")
         for language in correction_cues.correction_cues()
@@ -536,6 +543,7 @@ EXEMPT: Mapping[str, str] = {
     **{
         f"reverie_server.heuristics.corrections.{name}": _BY_CORRECTED
         for name in (
+            "corrected_values.is_value",
             "corrected_values.same_preposition",
             "corrected_values.slot_of",
             "corrected_values.value_of",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reverie_indexer.text.split import split
-from reverie_server.heuristics.corrections.correction import Where
+from reverie_server.heuristics.corrections.correction import Where, behind
 from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import split_request
@@ -209,7 +209,8 @@ def _with_corrections(pieces: Sequence[_Piece]) -> list[_Piece]:
         between = pieces[at + 1 : following[0]]
         where: Where = "next"
         if between:
-            where = "answer_to_question" if any(each.asks for each in between) else "answer"
+            where = behind(" ".join(each.text for each in between))
+            where = "answer_to_question" if any(each.asks for each in between) else where
         count = taken_back_by(piece.text, [pieces[each].text for each in following], piece.cues, where)
         if count:
             said = tuple(pieces[each].text for each in (at, *following[:count]))

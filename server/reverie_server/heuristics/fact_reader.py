@@ -16,7 +16,7 @@ from functools import cache
 
 from reverie_server.heuristics.answers import Asked, asked_by
 from reverie_server.heuristics.before_question import FEWEST_WORDS, before_question
-from reverie_server.heuristics.corrections.correction import Fragment, ReadSentence, Where
+from reverie_server.heuristics.corrections.correction import FARTHER, Fragment, ReadSentence, Where, behind
 from reverie_server.heuristics.corrections.corrections import (
     continued,
     corrected,
@@ -56,7 +56,6 @@ from reverie_server.text.fences import strip_injected
 MAX_SENTENCE_CHARS = 500
 _CODE = re.compile(r"^[ \t]*+(?P<fence>```+|~~~+).*?(?:^[ \t]*+(?P=fence)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _ADDRESSES = re.compile(r"^(?:you|your|you're|believe|keep|always|never|be)(?!\w)", re.IGNORECASE)
-_FARTHER: Sequence[Where] = ("next", "answer", "answer_to_question")
 # Of one reading of a conversation: each reads a sentence once more beside a copy of all that is known of the talk.
 _MAX_CORRECTION_READS = 200
 _HAS_DIGIT = re.compile(r"\d")
@@ -122,8 +121,7 @@ def read_facts(
         ):
             _ask_for_last(reader)
         if utterance.speaker == "assistant":
-            is_question = reader.between == "answer_to_question" or any(mark in utterance.text for mark in "?？")
-            reader.between = "answer_to_question" if is_question else "answer"
+            reader.between = max(reader.between, behind(utterance.text), key=FARTHER.index)
             reader.asked = asked_by(utterance.text)
     return reader.facts
 
@@ -229,7 +227,7 @@ def _read_sentence(
         is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
         if not before:
             # "My exam is on Monday. What should I bring? Sorry, on Tuesday."
-            reader.stated, reader.between = stated_before[0], max(stated_before[1], "answer", key=_FARTHER.index)
+            reader.stated, reader.between = stated_before[0], max(stated_before[1], "answer", key=FARTHER.index)
         if not before and is_here and len(sentence.split()) < FEWEST_WORDS:
             # `Got that? Keep it.` is about what stands before the question.
             return
@@ -293,6 +291,8 @@ def _corrects(reader: _Reader, index: int, utterance: Utterance, sentence: str, 
         return False
     corrected_statement = replace(statement, sentence=spoken, core=held.statement, said_at=utterance.said_at)
     read = facts_of_sentence(corrected_statement, reader.talk)
+    if not read and statement.is_asked:
+        read = [fact for fact in [request_fact(corrected_statement, reader.talk)] if fact]
     # What the statement says besides is said with the words that hold.
     held_too = {_key(fact) for fact in facts} & {_key(fact) for fact in read}
     reader.facts[:] = [

@@ -11,7 +11,12 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 
 _MAX_SLOTS = 12
 _SIGN = re.compile(r"[$€£¥￥]")
-_ON_DAY = re.compile(r"(?:am|vom|zum) \d")
+_ON_DAY = re.compile(r"(?:am|vom|zum|(?:\w{4,12},? )?den) \d")
+_DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th|te[nr]?|\.)?", re.IGNORECASE)
+_DAY_OF_MONTH = re.compile(
+    r"(?P<month_before>[^\W\d]+ )?\d{1,2}(?:st|nd|rd|th|te[nr]?|\.)?(?P<month_behind> (?:(?:de|of) )?[^\W\d]+)?",
+    re.IGNORECASE,
+)
 _DAYS = frozenset({"weekday", "date", "relative"})
 
 
@@ -48,6 +53,12 @@ def slot_of(statement: str, value: Part, cues: CorrectionCues) -> Part | None:
     return None if is_same or not same_preposition(alike[0].prep, value.prep) else alike[0]
 
 
+def is_value(text: str, part: Part, cues: CorrectionCues) -> bool:
+    """Whether a text is the value that stands at a place, or a part of it."""
+    value = value_of(text, cues)
+    return value is not None and aligned(value.core).strip(". ") in aligned(part.core)
+
+
 def with_value(statement: str, part: Part, value: Part, fragment: Fragment, cues: CorrectionCues) -> Corrected:
     """The statement with a value in place of another, behind the preposition and the article that fit."""
     same_kind = part.kind == value.kind
@@ -57,6 +68,9 @@ def with_value(statement: str, part: Part, value: Part, fragment: Fragment, cues
         # `am 14.`, and then `der 15.`: the preposition has its article.
         article = part.article
     core = value.core
+    if part.kind == "date" and (day := _DAY_OF_MONTH.fullmatch(part.core)) and _DAY.fullmatch(core):
+        # `April 22`, and then `the 23rd`: the month stands.
+        core, article = f"{day['month_before'] or ''}{core}{day['month_behind'] or ''}", part.article
     sign = _SIGN.match(part.core)
     if sign is not None and not _SIGN.match(core):
         core = f"{sign[0]}{core}"

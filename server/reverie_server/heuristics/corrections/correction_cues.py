@@ -18,6 +18,8 @@ _MACRO = re.compile(r"\{([a-z]+)\}")
 # Letters and digits, with a digit: `B12`, `LH441`.
 _CODE = r"(?=[a-z-]*\d)(?=[\d-]*[a-z])[a-z\d-]{2,12}"
 _SIGNS = r"[$€£¥￥]"
+# Behind a weekday a bare number is a day: `el martes 14`.
+_DAY = r"(?:[12]?\d|3[01])(?![\d:.,]|\s?(?:[ap]\.?m|h|uhr|o'clock|%|€))"
 _NEVER = re.compile(r"(?!)")
 # Between a cue and the next one, or what follows; and where a cue can begin within a sentence.
 _GAP = r"[\s,;:.!?…—–\-，、。！？；：~～]*+"
@@ -109,7 +111,7 @@ def _compiled(language: str, table: Mapping[str, str]) -> CorrectionCues:
     prep = rf"(?:{begin}(?P<prep>{words('prep')}){space})?"
     lead = rf"(?:(?:{words('leads')}){space.replace('+', '+,?')})*"
     kinds = (
-        rf"(?P<weekday_date>(?:{words('weekday')}),?{space}(?:(?:{words('article')}){space})?(?:{words('date')}))"
+        rf"(?P<weekday_date>(?:{words('weekday')}),?{space}(?:(?:{words('article')}){space})?(?:{words('date')}|{_DAY}))"
         if not unspaced
         else r"(?P<weekday_date>(?!))",
         *(rf"(?P<{kind}>{words(kind)})" for kind in ("date", "clock", "weekday", "relative")),

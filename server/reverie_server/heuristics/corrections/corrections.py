@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from reverie_server.heuristics.corrections.corrected_values import slot_of, value_of, with_value
+from reverie_server.heuristics.corrections.corrected_values import is_value, slot_of, value_of, with_value
 from reverie_server.heuristics.corrections.corrected_words import with_word_of_fact, word_of
 from reverie_server.heuristics.corrections.correction import Corrected, Fragment, ReadSentence, Where
 from reverie_server.heuristics.corrections.correction_cues import CorrectionCues, Cue, Strength, correction_cues, cue_at
@@ -29,6 +29,10 @@ _ONLY_MEANT = re.compile(
 )
 # Languages with one word for no and not: a comma behind it says which.
 _NO_IS_NOT = frozenset({"spanish"})
+_DENIED = re.compile(
+    r"(?:(?:not|nicht|no) (?P<behind>[^,，]{1,40}+)|(?P<before>[^,，]{1,40}?) no), ?(?:but |sondern |sino )?",
+    re.IGNORECASE,
+)
 _STRENGTHS: dict[Where, dict[str, frozenset[Strength]]] = {
     "within": {
         "value": frozenset({"denies", "sorry", "doubts", "retracts", "explicit"}),
@@ -38,6 +42,11 @@ _STRENGTHS: dict[Where, dict[str, frozenset[Strength]]] = {
     "next": {
         "value": frozenset({"denies", "sorry", "doubts", "retracts", "explicit"}),
         "word": frozenset({"denies", "sorry", "retracts", "explicit"}),
+        "name": frozenset({"retracts", "explicit"}),
+    },
+    "acknowledged": {
+        "value": frozenset({"denies", "sorry", "retracts", "explicit"}),
+        "word": frozenset({"retracts", "explicit"}),
         "name": frozenset({"retracts", "explicit"}),
     },
     "answer": {
@@ -137,11 +146,14 @@ def corrected(
         return None
     allowed = _STRENGTHS[fragment.where]
     value = value_of(fragment.text, cues)
-    if fragment.strength == "denies" and not fragment.is_paused and cues.language in _NO_IS_NOT:
+    is_cut_off = fragment.where == "acknowledged" or cues.language in _NO_IS_NOT
+    if fragment.strength == "denies" and not fragment.is_paused and not fragment.denied and is_cut_off:
         # `El martes, no el jueves` is as it says first.
         return None
     if value is not None:
         part = slot_of(statement, value, cues) if fragment.strength in allowed["value"] else None
+        if part is not None and fragment.denied and not is_value(fragment.denied, part, cues):
+            return None
         return None if part is None else with_value(statement, part, value, fragment, cues)
     word = word_of(fragment.text, cues)
     # `No de Getxo` denies what it names.
@@ -159,4 +171,9 @@ def _fragment(text: str, cue: Cue, cues: CorrectionCues, where: Where) -> Fragme
     inner = text[start:end].strip()
     if len(inner) > _MAX_FRAGMENT:
         return None
+    # "No, not Tuesday, Wednesday": what is wrong may stand before what holds; in Spanish it may be "no" of it.
+    denied = _DENIED.match(inner if cue.is_paused or cues.language not in _NO_IS_NOT else f"no {inner}")
+    if denied is not None and denied.end() < denied.endpos:
+        wrong = denied["behind"] or denied["before"]
+        return Fragment(denied.string[denied.end() :], cue.text, cue.strength, where, cue.is_paused, wrong)
     return Fragment(inner, cue.text, cue.strength, where, cue.is_paused)
