@@ -26,6 +26,7 @@ from reverie_server.heuristics.requests import (
     requested_lines,
     words_of_others,
 )
+from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.going_on import goes_on
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
@@ -135,6 +136,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.looks_like_forgetting.is_for_task": is_for_task,
     "reverie_server.heuristics.requests.looks_like_forgetting.told_topic": lambda text: told_topic(text, text),
     "reverie_server.heuristics.requests.not_to_be_kept.asks_not_to_keep": not_to_be_kept.asks_not_to_keep,
+    "reverie_server.heuristics.requests.errands.is_errand": is_errand,
     "reverie_server.heuristics.requests.not_to_be_kept.contrary_start": not_to_be_kept.contrary_start,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
     "reverie_server.heuristics.requests.spelled_out.spelled_out": spelled_out,

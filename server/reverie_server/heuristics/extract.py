@@ -11,6 +11,7 @@ from reverie_indexer.text.split import split
 from reverie_server.heuristics.corrections.correction import Where, behind
 from reverie_server.heuristics.corrections.taken_back import taken_back_by
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
+from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.requests.forget_requests import forget_requests
 from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
@@ -238,7 +239,7 @@ def _kinds(sentence: str, cues: Cues | None) -> frozenset[str]:
     if _lead_end(sentence, cues):
         kinds.add("remember")
     # "Don't remember that my PIN is 8812" has the words of a request for the contrary.
-    is_none = "remember" in kinds and (asks_not_to_keep(text) or only_recalls(text))
+    is_none = "remember" in kinds and (asks_not_to_keep(text) or only_recalls(text) or is_errand(text))
     return frozenset(kinds - {"remember"} if is_none else kinds)
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.requests.answer_style import is_of_style
+from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
     asks_for_value,
@@ -151,13 +152,15 @@ def points_back(sentence: str) -> bool:
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
     request = _split(sentence)
-    if request.kind != "none" and (is_of_style(plain := aligned(sentence)) or only_recalls(plain)):
+    if request.kind == "none":
+        return request
+    if is_of_style(plain := aligned(sentence)) or only_recalls(plain) or is_errand(plain):
         return Request("none", 0, len(sentence))
     # "Merk dir das bitte nicht", "remember not to keep that".
     if request.kind in ("before", "next", "named"):
-        is_contrary = asks_not_to_keep(aligned(sentence))
+        is_contrary = asks_not_to_keep(plain)
     else:
-        is_contrary = request.kind == "inside" and _NOT_TO_KEEP.match(aligned(sentence), request.start) is not None
+        is_contrary = request.kind == "inside" and _NOT_TO_KEEP.match(plain, request.start) is not None
     return Request("none", 0, len(sentence)) if is_contrary else request
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.confidences import is_of_any_store
+from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.fact_requests import Request, aligned
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, asks_contrary, everything_about
 from reverie_server.heuristics.requests.memory_requests import Kind, clauses
@@ -136,12 +137,13 @@ def _is_of_a_task(plain: str) -> bool:
 
 def _may_ask(kind: Kind, part: str) -> bool:
     """Whether a part of a sentence may ask for it, beside what it says of the forgetting of the one who speaks."""
-    if not is_worth_a_vector(kind, part) or (kind == "remember" and is_of_style(aligned(part))):
+    plain = aligned(part)
+    if not is_worth_a_vector(kind, part) or (kind == "remember" and (is_of_style(plain) or is_errand(plain))):
         return False
     # "Vergiss mir das ja nich" has the words of the contrary.
     if kind == "forget" and is_not_to_be_lost(part):
         return False
-    if kind != "forget" or _FORGETS_ONESELF.search(plain := aligned(part)) is None:
+    if kind != "forget" or _FORGETS_ONESELF.search(plain) is None:
         return True
     return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None
 
