@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.extract import notable_lines
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.memorable import memorable_of
 from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
+from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 10, 1, tzinfo=UTC)
@@ -88,6 +90,22 @@ def test_an_errand_is_no_request_to_remember(said: str) -> None:
 @pytest.mark.parametrize("said", LASTING.strip().splitlines())
 def test_what_lasts_is_no_errand(said: str) -> None:
     assert not is_errand(aligned(said))
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "changed"),
+    [
+        ("german", "merk dir: pin ist 1234", "pin hat sich geändert, jetzt 5678"),
+        ("english", "remember: pin is 1234", "pin changed its now 5678"),
+        ("spanish", "recuerda: pin es 1234", "el pin ha cambiado, ahora es 5678"),
+    ],
+)
+def test_a_value_without_an_article_is_known_by_its_name(language: str, asked: str, changed: str) -> None:
+    first, second = read_facts([Utterance(asked, AT), Utterance(changed, AT)], language)
+    assert (first.subject, first.predicate, first.object) == ("pin", "is", "1234")
+    assert (second.subject, second.predicate, second.object) == ("pin", "is", "5678")
+    assert second.change is not None
+    assert second.change.kind == "replaces"
 
 
 @pytest.mark.parametrize(
