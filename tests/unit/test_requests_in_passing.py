@@ -98,6 +98,8 @@ def test_what_only_has_the_words_asks_for_nothing(said: str) -> None:
     [
         ("mi contraseña del netflix es simba_2020 pero no la apuntes", "own", "simba_2020"),
         ("mi clave es 4471 pero no lo guardes", "own", "4471"),
+        ("my pin is 4471: delete that please", "own", ""),
+        ("mi clave es 4471: bórrala", "own", ""),
         ("mi clave es 4471, no la guardes por favor", "own", "4471"),
         ("el pin es 4471 no lo apuntes", "own", "4471"),
         ("la de netflix es simba_2020, no la apuntes", "own", "simba_2020"),
@@ -126,6 +128,10 @@ def test_what_is_not_to_be_kept_is_said_behind_it(said: str, kind: str, told: st
 @pytest.mark.parametrize(
     "said",
     [
+        "Anna: forget it please",
+        "the report: forget it",
+        "the train - forget it, we walk",
+        "Das Auto: vergiss es",
         "no la guardes en el cajón",
         "no lo apuntes con rotulador",
         "mi clave es 4471, no la guardes en el cajón",
@@ -169,6 +175,11 @@ def test_what_only_has_the_words_is_not_to_be_forgotten(said: str) -> None:
         ("forget what i said about the house we bought", "the house we bought"),
         ("forget the thing about how it was in the army", "how it was in the army"),
         ("vergiss das mit lucy das war gelogen", "lucy"),
+        ("Salary: forget it please", "salary"),
+        ("My salary: forget it please.", "salary"),
+        ("my divorce - forget it please", "divorce"),
+        ("Mein Gehalt: bitte vergessen", "gehalt"),
+        ("Mi sueldo: bórralo porfa", "sueldo"),
         ("vergiss was ich über meinen chef gesagt habe das war gelogen", "meinen chef"),
         ("lösch das mit der trennung ich will nicht dass er das sieht", "der trennung"),
         ("vergiss das mit der bitte meiner mutter", "der bitte meiner mutter"),

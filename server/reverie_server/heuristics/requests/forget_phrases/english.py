@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
+from reverie_server.heuristics.requests.forget_phrases.parts import LABEL, PAUSE, TOPIC, TOPIC_OF_WORDS
 
 _OPEN = (
     r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|no(?=,)|oops|please|and|but|also|so|hey|listen|well|on second thoughts?|you know what)[ ,]++)*+"
@@ -36,6 +36,10 @@ _I_STATE = (
     r"that (?!i(?:'m| am)? (?:exist|asked|here|your|ever|even)(?!\w))(?:i|my|we|our)(?:'\w+)?(?!\w) [^:;.!?]{4,120}"
 )
 ENGLISH = (
+    (
+        rf"{_OPEN}(?:(?:my|our|the) |(?={_PRIVATE} ?[:–—-])){LABEL}(?:please (?:just )?(?:forget|delete|erase) (?:about )?(?:it|that|this)|(?:forget|delete|erase) (?:about )?(?:it|that|this),? (?:please|pls)){_END}",
+        "topic",
+    ),
     (rf"{_POLITELY}forget (?:the |that |those ){TOPIC_OF_WORDS}{_END}", "topic"),
     (rf"{_OPEN}forget (?:the |that |those ){TOPIC_OF_WORDS},? please{_END}", "topic"),
     (

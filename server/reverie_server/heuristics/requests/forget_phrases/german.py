@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
+from reverie_server.heuristics.requests.forget_phrases.parts import LABEL, PAUSE, TOPIC, TOPIC_OF_WORDS
 
 _AUF = r"(?:(?:ok|okay|bitte|ach|oh|nein|moment|und|aber|doch|du|hey|also|ne|sorry|entschuldige|entschuldigung|hm|naja|mist|ups|halt)[ ,]++)*+"
 _BITTE = r"(?:(?:bitte|mal|doch|lieber|wieder|gleich|sofort|einfach|jetzt|besser|auch|am besten|nirgends|nirgendwo|danke)[ ,]*+)*+"
@@ -28,6 +28,10 @@ _SCHLOSS = (
     r"|kellertür|koffer|fahrrad|karte|konto|handy|wlan|schließfach)"
 )
 GERMAN = (
+    (
+        rf"{_AUF}(?:{_ART}|(?={_PRIVAT} ?[:–—-])){LABEL}(?:bitte (?:wieder )?{_INF}|bitte (?:vergiss|lösche?) (?:das|es)|(?:vergiss|lösche?) (?:das|es) (?:wieder )?bitte) ?{_BITTE}",
+        "topic",
+    ),
     (
         rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch )?bitte) {_BITTE}{_ART}{TOPIC_OF_WORDS}(?<! nicht)",
         "topic",

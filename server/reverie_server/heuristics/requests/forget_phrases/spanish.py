@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reverie_server.heuristics.requests.forget_phrases.parts import PAUSE, TOPIC, TOPIC_OF_WORDS
+from reverie_server.heuristics.requests.forget_phrases.parts import LABEL, PAUSE, TOPIC, TOPIC_OF_WORDS
 
 # Spanish; with and without accents, of tú, usted and vos.
 _OYE = r"(?:(?:ya(?= no )|por favor|por fa|porfa|porfis|ok|vale|espera|espere|y|pero|perdona|perdón|perdon|ay|no(?=,)|oye|mira|bueno|mejor|disculpa|uy|ups|también|tambien|ah|entonces|che|te lo pido|sabes qu[eé])[ ,]++)*+"
@@ -33,6 +33,10 @@ _YO = (
     r"|he|estoy|estuve|soy|fui|voy|tengo|tuve|vivo|viv[ií]|sufr[ií]|\w{3,}[oé]|\w{2,}(?:aba|ía)|estamos|tenemos|vivimos)(?!\w))[^:;.!?]{0,120}"
 )
 SPANISH = (
+    (
+        rf"{_OYE}(?:{_EL}|(?={_PRIVADO} ?[:–—-])){LABEL}(?:por favor,? |porfa,? )?(?:b[oó]rral[oa]|olv[ií]dal[oa]|elim[ií]nal[oa]){_FIN}",
+        "topic",
+    ),
     (rf"{_OYE}(?:(?<=por favor )|(?<=por favor, ))olv[ií]da(?:te de)? {_EL}{TOPIC_OF_WORDS}{_FIN}", "topic"),
     (rf"{_OYE}olv[ií]da(?:te de)? {_EL}{TOPIC_OF_WORDS},? (?:por favor|porfa){_FIN}", "topic"),
     (rf"{_OYE}(?:puedes|podr[ií]as|pod[eé]s) olvidar(?:te de)? {_EL}{TOPIC_OF_WORDS}{_FIN}", "topic"),
@@ -121,7 +125,7 @@ SPANISH = (
     ),
     (rf"{_OYE}olvida(?:te de)? {_YO},? (?:por favor|porfa)", "told"),
     (
-        rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
+        rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rral[oa]|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
         "own",
     ),
 )
