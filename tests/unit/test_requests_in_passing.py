@@ -78,6 +78,9 @@ def test_what_a_thing_is_may_come_before_its_word() -> None:
         "他在本子上记了一笔账",
         "你备注过这个客户吗？",
         "my kids remember that",
+        "I'll remember that.",
+        "my whole family remember it",
+        "lo último que puse, ese sí guárdalo",
         "people who are old remember that",
         "i work at 88 and never forget it",
         "ich merk dir das",
@@ -99,7 +102,6 @@ def test_what_only_has_the_words_asks_for_nothing(said: str) -> None:
         ("mi contraseña del netflix es simba_2020 pero no la apuntes", "own", "simba_2020"),
         ("mi clave es 4471 pero no lo guardes", "own", "4471"),
         ("my pin is 4471: delete that please", "own", ""),
-        ("mi clave es 4471: bórrala", "own", ""),
         ("mi clave es 4471, no la guardes por favor", "own", "4471"),
         ("el pin es 4471 no lo apuntes", "own", "4471"),
         ("la de netflix es simba_2020, no la apuntes", "own", "simba_2020"),
@@ -194,3 +196,16 @@ def test_a_request_to_forget_is_no_line_of_a_note() -> None:
     told = "Mi jefe nuevo se llama Fermín Osorio y empezó en marzo en la oficina de Lugo."
     messages = [Message(number, "user", text, AT, 20) for number, text in enumerate((told, said))]
     assert notable_lines(messages) == [told]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no no no don't write that down",
+        "hmm actually no dont keep that",
+        "ne warte, das musst du dir nicht merken",
+        "bueno no, mejor no lo guardes",
+    ],
+)
+def test_what_says_nothing_before_it_is_about_what_was_said(said: str) -> None:
+    assert [request.kind for request in forget_requests(f"My ex lives on Carver Street now. {said}")] == ["previous"]

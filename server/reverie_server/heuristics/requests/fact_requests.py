@@ -56,6 +56,11 @@ _COURTESY = re.compile(
     r"(?:(?:please|will you|would you|can you|could you|thanks(?: a lot)?|ok|okay|yeah|bitte|ja|danke|gell|ne|por favor"
     r"|vale|anda|ya|gracias|porfa|好吗|吧|啊|哦|谢谢)[ ,!?.]*)+$"
 )
+# "I'm allergic to nuts remember that", but not "my whole family remember it".
+_BARE = re.compile(r"\s(?:please |pls )?(?:remember|keep|make|note|save|don't|dont|do not)(?!\w)")
+_SAYS_SOMETHING = re.compile(
+    r"\d|'[ms](?!\w)|(?<!\w)(?:am|im|is|are|was|has|have|had|live|work|got|lives|works|hate|love|likes?|can't|never|won't)(?!\w)"
+)
 # "Hang on to that name, I called her Petticoat."
 _BESIDE = re.compile(r"(?:i|she|he|they|it|it's|because|or|so|(?:just )?in case|otherwise)(?!\w)")
 _STATES = re.compile(
@@ -197,6 +202,8 @@ def _split(sentence: str) -> Request:
         )
     tail_from = max(first, end - _MAX_TAIL_CHARS)
     tail = patterns.tail.search(text, tail_from, end)
+    if tail is not None and _BARE.match(tail[0]) is not None and not _SAYS_SOMETHING.search(text, first, tail.start()):
+        tail = None
     if tail is not None or may_ask:
         last = tail.start() if tail is not None else _end_before_request(text, first, last)
     if (first, last) == whole:

@@ -41,6 +41,11 @@ _BEHIND = re.compile(
 _BOUND = re.compile(
     r"(?<!\w)(?:que|si|cuando|mientras|aunque|donde|porque|para|pues|a|to|i|we|you|they|he|she|who|that|if|when|or|people|ich|wir|dass|wenn|weil|man|said|says|told (?:me|him|her|us)|sagte?|meinte?|dijo|dice)$"
 )
+_SAYS_NOTHING = re.compile(
+    r"(?:(?:no|nein|nee|ne|nah|nope|oh|ok|okay|hey|wait|hm+|uh+m?|actually|well|so|but|and|please|pls|sorry|then|also|know|you know|what|on|second|thoughts?|hang|hold|never|mind|better|rather|maybe"
+    r"|bitte|nicht|warte|moment|halt|doch|ach|äh+m?|naja|na|also|aber|und|eigentlich|lieber|besser|entschuldigung|vielleicht"
+    r"|oye|espera|ay|uy|mejor|bueno|pues|perdón|perdona|pero|y|mira|en|realidad|de|verdad|la|quizás?)(?!\w)[ ,.!…]*+)*+$"
+)
 _IF = re.compile(r"(?:if|when|wenn|falls|sobald|si|cuando) ")
 # "I write songs but don't keep them" tells of a habit; who has or is something says no more of it.
 _DOES = re.compile(
@@ -56,7 +61,7 @@ def contrary_start(plain: str) -> int:
     does not. Takes time linear in the sentence."""
     found = _BEHIND.search(plain)
     told = plain[: found.start()].strip() if found is not None else ""
-    if found is None or _IF.match(told) is not None:
+    if found is None or _IF.match(told) is not None or _SAYS_NOTHING.match(told) is not None:
         return len(plain)
     is_apart = found["pause"] is not None or found["joined"] is not None
     # "Para que mi madre no lo apunte" asks nobody.

@@ -125,7 +125,7 @@ SPANISH = (
     ),
     (rf"{_OYE}olvida(?:te de)? {_YO},? (?:por favor|porfa)", "told"),
     (
-        rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rral[oa]|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
+        rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
         "own",
     ),
 )
