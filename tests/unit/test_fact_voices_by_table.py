@@ -1,6 +1,7 @@
 """What people say in four languages, in the tables beside this: what is read of it, and what it closes.
 
 + sentence => predicate|object & subject|predicate|object     each fact is read; an object holds the one here
+! sentence => predicate|object & subject|predicate|object     none of these is read
 - sentence                                                    nothing is read; of several, nothing of the last
 x first ; second                                              nothing that the first states is closed
 first ; second                                                something that the first states is closed
@@ -58,6 +59,11 @@ def test_a_line_of_a_table(language: str, line: str) -> None:
         sentence, _, wanted = rest.partition("=>")
         facts, _ = heard(language, [sentence])
         assert all(is_read(facts, each) for each in wanted.split("&")), facts
+        return
+    if kind == "!":
+        sentence, _, wrong = rest.partition("=>")
+        facts, _ = heard(language, [sentence])
+        assert not any(is_read(facts, each) for each in wrong.split("&")), facts
         return
     if kind == "-":
         said = rest.split(" ; ")

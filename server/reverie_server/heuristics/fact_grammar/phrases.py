@@ -163,10 +163,14 @@ def _compiled(language: str, table: Mapping[str, Any], spoken: Mapping[str, Any]
 
 
 def _typed(words: Iterable[str], unspaced: bool) -> re.Pattern[str]:
-    """Words that are typed in haste, in small letters or with a capital first: `IM` is another word than `im`."""
+    """Words that are typed in haste, in small letters or with a capital first: `IM` is another word than `im`.
+
+    A word of two Chinese characters begins none that stands before it: 日本人 is not 本人.
+    """
     either = sorted((form for word in words for form in {word, word.capitalize()}), key=len, reverse=True)
-    start, end = ("", "") if unspaced else (r"(?<![\w@#./'’-])['’]?", r"(?![\w@/'’-]|\.\w)")
-    return re.compile(f"{start}(?:{'|'.join(map(re.escape, either))}){end}")
+    if unspaced:
+        return re.compile("|".join(f"(?<![\u4e00-\u9fff]){each}" if len(each) > 1 else each for each in either))
+    return re.compile(rf"(?<![\w@#./'’-])['’]?(?:{'|'.join(map(re.escape, either))})(?![\w@/'’-]|\.\w)")
 
 
 def _relations(table: Mapping[str, Any], unspaced: bool) -> Relations:

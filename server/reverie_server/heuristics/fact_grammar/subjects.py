@@ -164,8 +164,9 @@ def _name_behind(text: str, plain: str, end: int, phrases: Phrases) -> str | Non
 
 
 def _is_named_there(name: str, *, is_linked: bool) -> bool:
-    """Whether characters behind a word for a person are a name: `我妹妹小丽`, and not those of `我妈现在能吃辣`."""
-    return is_han_name(name) or (is_linked and _NO_HAN_NAME.match(name) is None and not is_han_job(name))
+    """Whether characters behind a word for a person are a name: `我妹妹小丽`, and not those of `我老公是日本人`."""
+    is_trait = name.endswith("人") or is_han_job(name)
+    return is_han_name(name) or (is_linked and _NO_HAN_NAME.match(name) is None and not is_trait)
 
 
 def _name_before(text: str, start: int, phrases: Phrases) -> str | None:
