@@ -10,8 +10,8 @@ _LATIN = r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?"
 _NAME = re.compile(r"(?![一个素中美英法德日人了他她你它我谁别不什做针])[一-龥]{2,4}(?<![的了])|" + _LATIN)
 # What begins like a name and is none.
 _NO_NAME = (
-    r"(?!高[手中一二三级]|马[上大虎]|方[便面]|周[一二三四五六日末围]|万[一能]|白[领天痴]|黄[金牛]|金[牌融]|江[湖浙]"
-    r"|老[板师人公婆外实大]|小[学气白心时区编]|大[学家人一二三四概佬])"
+    r"(?!高[手中一二三级血压度烧兴]|白[血内癜]|大三|马[上大虎]|方[便面]|周[一二三四五六日末围]|万[一能]|白[领天痴]|黄[金牛]|金[牌融]|江[湖浙]"
+    r"|老[板师人公婆外实大花寒年]|小[学气白心时区编]|大[学家人一二三四概佬])"
 )
 _SURNAMES = (
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏"
@@ -22,7 +22,7 @@ _FULL_NAME = re.compile(
     _NO_NAME
     + r"(?:[阿小老大][一-龥]{1,2}|(?P<twice>[一-龥])(?P=twice)"
     + f"|[{_SURNAMES}][一-龥]{{1,2}}"
-    + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是])|"
+    + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是病炎症癌疸疹痛瘤眠])|"
     + _LATIN
 )
 # What begins with a surname and is an occupation: 程序员, 高级工.
@@ -99,7 +99,8 @@ def can_be_han_name(text: str) -> bool:
 
 def is_han_name(text: str) -> bool:
     """Whether a text is plainly a name: with a surname, or one of endearment."""
-    return _FULL_NAME.fullmatch(simplified(text)) is not None
+    plain = simplified(text)
+    return plain[:2] not in _NO_SURNAMES and _FULL_NAME.fullmatch(plain) is not None
 
 
 def is_han_job(text: str) -> bool:
