@@ -58,6 +58,7 @@ from reverie_server.heuristics.fact_grammar import (
     objects,
     people,
     places,
+    run_ons,
     spoken,
     statement,
     subjects,
@@ -433,6 +434,9 @@ TABLE: Mapping[str, Reading] = {
     ],
     "reverie_server.heuristics.fact_grammar.spoken.reworded_by": lambda text: [
         spoken.reworded_by((*phrases.elided, *phrases.ordered), text) for phrases in all_phrases().values()
+    ],
+    "reverie_server.heuristics.fact_grammar.run_ons.parted": lambda text: [
+        run_ons.parted(text, phrases) for phrases in all_phrases().values()
     ],
     "reverie_server.heuristics.fact_grammar.typed.as_written": lambda text: [
         typed.as_written(text, phrases) for phrases in all_phrases().values()

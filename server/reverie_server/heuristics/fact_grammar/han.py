@@ -7,7 +7,9 @@ import re
 from reverie_server.heuristics.simplified import simplified
 
 _LATIN = r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)?"
-_NAME = re.compile(r"(?![一个素中美英法德日人了他她你它我谁别不什做针])[一-龥]{2,4}(?<![的了])|" + _LATIN)
+_NAME = re.compile(
+    r"(?![一个素中美英法德日人了他她你它我谁别不什做针])(?:(?![我你他她])[一-龥]){2,4}(?<![的了])|" + _LATIN
+)
 # What begins like a name and is none.
 _NO_NAME = (
     r"(?!高[手中一二三级血压度烧兴]|白[血内癜]|大三|马[上大虎]|方[便面]|周[一二三四五六日末围]|万[一能]|白[领天痴]|黄[金牛]|金[牌融]|江[湖浙]"
@@ -82,6 +84,10 @@ _TOWN = re.compile(
 _NO_ORIGIN = re.compile(
     r"个|的|大|好|坏|老|年轻|男|女|主持|负责|[^国外]国?际|有|什么|哪|恋|家|工|商|诗|本地|狠|病|证|当事|新"
 )
+# Another clause, typed behind the first as if it were one with it.
+_CLAUSE = re.compile(
+    r"(?<=.)[我他她你]|每[天周月晚]|一[喝吃碰闻].{0,3}就|.在.{1,8}(?:上班|工作|上学|读书)|租的|平时|经常"
+)
 _LANGUAGE = re.compile(r"语|話|话(?!题)|文(?!件|章)|方言")
 _OWNED = re.compile(
     r"猫|狗|兔|孩子|儿子|女儿|弟弟|妹妹|哥哥|姐姐|车|房|公司|店|鱼|鸟|鹦鹉|乌龟|仓鼠|双胞胎|钢琴|吉他|相机|侄"
@@ -132,8 +138,15 @@ def fits_han(condition: str, text: str) -> bool:
             return is_han_job(text) and _DIET.fullmatch(text) is None and not text.endswith("会员")
         case "surname":
             return len(text) <= 2
+        case "food":
+            return _CLAUSE.search(text) is None
         case "city":
-            return len(text) <= 16 and _NO_PLACE.search(text) is None and _TIME.match(text) is None
+            return (
+                _CLAUSE.search(text) is None
+                and len(text) <= 16
+                and _NO_PLACE.search(text) is None
+                and _TIME.match(text) is None
+            )
         case "work":
             return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None and _TOWN.fullmatch(text) is None
         case "town":

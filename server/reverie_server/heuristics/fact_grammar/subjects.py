@@ -23,7 +23,7 @@ _NAME = re.compile(
 _HAN_NAME = re.compile("[\u4e00-\u9fff]{1,4}")
 # What stands behind `my boss is`, and names nobody.
 _NO_HAN_NAME = re.compile("[个一做当在谁名姓我你他她它上下现已很最不没有的了从来去要会能就都也还特真超前跟和被让]")
-_BEHIND_HAN_NAME = re.compile("(?<=.)[很真特太超也都最和跟与已现不要]")
+_BEHIND_HAN_NAME = re.compile("(?<=.)(?:[很真特超也都最和跟与已现不要]|太(?=.))")
 # What one has with a dentist, without a word between.
 _WITH_PERSON = re.compile("预约|复诊|门诊|挂号|生日|电话|手机号|号码|微信|邮箱|地址")
 _PARTICLE_END = re.compile(r"(?: (?:van|von|de|del|der|da|el|al))+$")

@@ -7,12 +7,13 @@ from collections.abc import Collection
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.phrases import Phrases
+from reverie_server.heuristics.fact_grammar.run_ons import parted
 from reverie_server.heuristics.fact_grammar.terms import word_set
 
 _HAN = "\u3400-\u9fff"
 # A space between Chinese words parts two clauses; one beside a word of another script does only if none is before it.
 _PARTS = re.compile(
-    rf"(?<=[{_HAN}]{{2}})(?:[ \u3000]++|, ?)(?=[{_HAN}]{{2}}|\d{{1,4}}[{_HAN}])"
+    rf"(?<=[{_HAN}\d][{_HAN}])(?:[ \u3000]++|, ?)(?=[{_HAN}]{{2}}|\d{{1,4}}[{_HAN}])"
     rf"|(?<=[{_HAN}])(?P<other>[\dA-Za-z]{{1,20}}+)(?: ++|, ?)(?=[{_HAN}]{{2}})"
 )
 
@@ -39,7 +40,7 @@ _CORRECTS = re.compile(
 def as_written(sentence: str, phrases: Phrases) -> str:
     """A sentence as one writes it who takes the time. Takes time linear in the sentence."""
     if phrases.unspaced:
-        sentence = _PARTS.sub(lambda found: f"{found['other'] or ''}，", sentence)
+        sentence = parted(_PARTS.sub(lambda found: f"{found['other'] or ''}，", sentence), phrases)
     return phrases["typed"].sub(lambda found: _written(found, phrases), sentence)
 
 
