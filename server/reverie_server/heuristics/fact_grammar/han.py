@@ -86,7 +86,11 @@ _NO_ORIGIN = re.compile(
 )
 # Another clause, typed behind the first as if it were one with it.
 _CLAUSE = re.compile(
-    r"(?<=.)[我他她你]|每[天周月晚]|一[喝吃碰闻].{0,3}就|.在.{1,8}(?:上班|工作|上学|读书)|租的|平时|经常"
+    r"(?<=.)[我他她你]|每[天周月晚]|一[喝吃碰闻].{0,3}就|.在.{1,8}(?:上班|工作|上学|读书)|租的|平时|经常|过敏$"
+)
+# How long nothing was smoked, or what came of it.
+_NO_QUIT = re.compile(
+    r"(?:快|差不多|好)?(?:几|半|[一二三四五六七八九十两百\d]{1,3})多?个?半?(?:年|月|天|周|星期|礼拜|小时)(?!的)|又|没"
 )
 _LANGUAGE = re.compile(r"语|話|话(?!题)|文(?!件|章)|方言")
 _OWNED = re.compile(
@@ -140,13 +144,11 @@ def fits_han(condition: str, text: str) -> bool:
             return len(text) <= 2
         case "food":
             return _CLAUSE.search(text) is None
+        case "quit":
+            return _NO_QUIT.match(text) is None
         case "city":
-            return (
-                _CLAUSE.search(text) is None
-                and len(text) <= 16
-                and _NO_PLACE.search(text) is None
-                and _TIME.match(text) is None
-            )
+            is_other = any(what.search(text) for what in (_CLAUSE, _NO_PLACE)) or _TIME.match(text)
+            return len(text) <= 16 and not is_other
         case "work":
             return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None and _TOWN.fullmatch(text) is None
         case "town":
