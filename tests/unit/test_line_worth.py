@@ -92,10 +92,22 @@ def test_a_sentence_without_a_line_may_introduce_the_user_in_its_own_words() -> 
         "My name is Ada.",
         "two kids, Nora and Jens, " + "and so on " * 20,
         "ada here, the password is hunter2 as ever",
+        "my mum has surgery on her knee next month",
+        "我妈下个月做手术膝盖",
+        "我爸今天去医院复查",
+        "meine Mutter wird nächste Woche am Knie operiert",
+        "mi madre se opera de la rodilla la semana que viene",
     ],
 )
 def test_no_introduction_is_a_question_a_request_a_secret_of_the_past_or_read_already(said: str) -> None:
     assert introductions(said) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["我妈一直跟我们一起带孩子", "my mum looks after our two kids", "我们下个月要当爸妈啦"]
+)
+def test_who_the_user_lives_with_and_what_the_user_does_on_a_day_may_introduce(said: str) -> None:
+    assert [text.split(" (2026")[0] for text in introductions(said)] == [said]
 
 
 def test_neither_is_what_the_assistant_says_or_what_was_asked_to_be_kept() -> None:

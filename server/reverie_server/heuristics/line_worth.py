@@ -6,13 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.extract import UserStatement
+from reverie_server.heuristics.fact_grammar.phrases import all_phrases
+from reverie_server.heuristics.fact_grammar.subjects import called_at
+from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.former import is_of_the_past
 from reverie_server.heuristics.memorable import Heard, Memorable, dated
-from reverie_server.heuristics.requests.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
@@ -67,8 +71,8 @@ def maybe_introductions(
 ) -> list[Memorable]:
     """The sentences of users, as lines for the profile, that may say who they are and that became no line.
 
-    Left out are questions, requests (also those that are `asked` by meaning), what was so once or ended, secrets, and
-    what says nothing without the sentence before it.
+    Left out are questions, requests (also those that are `asked` by meaning), what was so once or ended, what somebody
+    else does on a day, secrets, and what says nothing without the sentence before it.
     """
     lined = [(line.statement.message.seq, line.statement.sentence) for line in heard.lines]
     taken = _by_message([(seq, sentence, None) for seq, sentence in lined])
@@ -83,6 +87,8 @@ def maybe_introductions(
         for span in spoken_sentences(text)[:_MAX_SENTENCES]:
             sentence = text[span.start : span.end].strip()
             if not _can_stand_alone(sentence) or asks(sentence, spoken) or sentence in asked:
+                continue
+            if spoken is not None and _is_a_day_of_another(sentence, spoken.language, message.at):
                 continue
             if split_request(sentence).kind != "none" or _of(taken[message.seq], sentence):
                 continue
@@ -121,6 +127,15 @@ def _can_stand_alone(sentence: str) -> bool:
     is_over = is_of_the_past(sentence) or _ONCE.search(folded(sentence)) is not None
     is_own = not begins_with_pronoun(sentence) and _OF_SOMEBODY.match(folded(sentence).lstrip("¡¿ ")) is None
     return is_long and is_own and not is_over
+
+
+def _is_a_day_of_another(sentence: str, language: str, at: datetime) -> bool:
+    """Whether a sentence says what somebody else does on a day: `我妈下个月做手术` says not who the user is."""
+    phrases = all_phrases().get(language)
+    if phrases is None:
+        return False
+    is_of_day = begins_later(sentence, at) is not None or phrases["passing"].search(aligned(sentence)) is not None
+    return is_of_day and called_at(sentence, phrases) is not None
 
 
 def _by_message(
