@@ -99,7 +99,7 @@ _LATER = re.compile(
 # A sentence without one of these words asks for nothing of the kind.
 _ANY = re.compile(
     r"forget|4get|frget|vergi|vagiss|erase|delete|unlearn|scrub|wipe|don't|dont|do not|never|vergiss|vergessen|lösch|nicht|olvid|olvíd|borr|bórr|elim|quit|saca|suprim|remov|strike|\bdrop\b|pretend|act |memory|notes|record|n't |not |nirgend|rather|no need|keep|leave|streich|entfern|tilge|nimm|tu |nunca|que no|haz |has |hag|forgotten|cross out|can go|unsaid|sácal|sacal|get rid|unremember|clear |scrap|purge|\bweg\b|\braus\b|\bno\b|ungeschehen|schmeiß|schmeiss|\bnie\b|quít|tach|tách|retir|fuera|come out|vanish|disappear|verschwind|verloren|ni se te ocurra|tienen? que|desaparec|deber[ií]a"
-    r"|忘|删|刪|不|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
+    r"|忘|删|刪|不|甭|别|別|勿|当我|當我|抹|清|去掉|没说|擦|oubli|efface|pas\b"
 )
 _NEVER = re.compile(
     r"(?:don't|do not|dont) (?:you )?(?:ever )?(?:let me )?(?:forget|lose)|do not forget|dont forget|never forget|vergiss (?:bitte |ja |mir )?nicht|nicht vergessen|(?<!\w)no (?:te |se |me )?(?:lo )?olvid|\bno olvid"
