@@ -42,6 +42,8 @@ def test_what_somebody_near_must_not_have_is_kept_with_who_that_is(language: str
         ("english", "On Sunday I took my nephew Tim to the zoo.", "My nephew is Tim."),
         ("spanish", "El domingo comemos con mi hermana Lucía en el puerto.", "Mi hermana es Lucía."),
         ("german", "Am Wochenende fahren wir zu meiner Schwester Wiebke nach Ulm.", "Meine Schwester ist Wiebke."),
+        ("chinese", "我们有一个女儿Emma今年上小学一年级", "我们有一个女儿叫Emma。"),
+        ("chinese", "我们养了一只英短叫汤圆，还有一只狗叫芝麻", "我们养了一只英短叫汤圆，还有一只狗叫芝麻"),
         ("german", "Ich war gestern bei meinem Bruder Jan zum Essen.", "Mein Bruder ist Jan."),
         ("english", "Yesterday my wife met my brother Tom at the station.", "My brother is Tom."),
         ("spanish", "Ayer mi mujer vio a mi hermano Luis en la estación.", "Mi hermano es Luis."),

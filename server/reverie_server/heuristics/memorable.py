@@ -70,6 +70,8 @@ _COPULAS = {"english": " is {}.", "german": " ist {}.", "spanish": " es {}.", "c
 _OF_ANY_PROJECT = frozenset({"project", "migration", "app", "website", "projekt", "proyecto", "项目", "projec"})
 _PROJECT = re.compile(r"(?<!\w)(?i:our|my|unser|mein|nuestro|mi) (?i:project|projekt|proyecto) (?P<name>[A-ZÀ-Þ]\w+)")
 _CONTRAST = re.compile(r"(?<!\w)(?:sondern|sino|but (?:at|in|for|with|as)|aber jetzt|pero ahora)(?!\w)|而是")
+# `我有一个女儿` is she not: she is called so.
+_OWNING = re.compile(r"^我们?(?:家|家里)?(?:还|又)?[有养]")
 _SHORT_CHARS = 8
 _WORD = re.compile(r"\w+")
 _UNSPACED_END = re.compile(r"[\u3400-\u9fff]$")
@@ -312,7 +314,11 @@ class _Reading:
         found = role_before(fact.object).search(text)
         if found is None or len(text) - len(found[0]) <= _SHORT_CHARS or _ENDS_WITH.search(folded(text)):
             return text
+        if any(other.object in text[found.end() :] for other in relations[1:]):
+            # "我们养了一只猫叫汤圆，还有一只狗叫芝麻" names two.
+            return text
         role = NAMING.sub("", found["role"].rstrip())
+        copula = "叫{}。" if _OWNING.search(role) is not None else copula
         if found.start() > 0 and cues is not None:
             # "On Sunday we drive to my sister Ada's"; "with my brother Paul I'm restoring a boat" goes on.
             is_timed = cues.kinds["time"].search(folded(text)) is not None
