@@ -90,6 +90,8 @@ _SAYS_WHY = re.compile(
     r"(?:\W*$|,? (?:sonst|weil|falls|damit|denn|nicht dass|because|cause|cos|otherwise|in case|porque|que|si no"
     r"|por si)(?!\w))|, (?:i|ich|yo)(?:'\w{1,2})? [^,;]{0,60}?(?<!\w)(?:it|them|es|lo|eso)(?!\w))"
 )
+# What a request ends with out of courtesy, and no name: "记住我电话是13800001111哦".
+_HAN_COURTESY = re.compile(r"(?<!叫)(?<!叫.)(?<!叫..)(?:[哦喔啊呀啦]|谢谢你?|拜托你?了?)+$")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
@@ -213,6 +215,8 @@ def _split(sentence: str) -> Request:
         return Request("inside" if is_asked else "none", 0, len(sentence))
     if _SAYS_WHY.match(text, first, last) is not None:
         return Request("before", end, end)
+    if (courtesy := _HAN_COURTESY.search(text, max(first, end - _MAX_TAIL_CHARS), min(last, end))) is not None:
+        last = courtesy.start()
     first += len(text[first:last]) - len(text[first:last].lstrip(" ,;，；"))
     rest = text[first:last].strip(" \t.,;:!-–—")
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
