@@ -10,6 +10,8 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.requests.fact_requests import aligned
 
 _MAX_SLOTS = 12
+_WEEK = re.compile(r"(?:下下?|这|這|本)[个個]?(?=周|週|星期|礼拜|禮拜)")
+_PART_OF_DAY = re.compile("上午|下午|晚上|早上|中午|凌晨")
 _SIGN = re.compile(r"[$€£¥￥]")
 _ON_DAY = re.compile(r"(?:am|vom|zum|(?:\w{4,12},? )?den) \d")
 _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th|te[nr]?|\.)?", re.IGNORECASE)
@@ -71,14 +73,29 @@ def with_value(statement: str, part: Part, value: Part, fragment: Fragment, cues
     if part.kind == "date" and (day := _DAY_OF_MONTH.fullmatch(part.core)) and _DAY.fullmatch(core):
         # `April 22`, and then `the 23rd`: the month stands.
         core, article = f"{day['month_before'] or ''}{core}{day['month_behind'] or ''}", part.article
+    start, end = part.span
+    if cues.unspaced:
+        core = _in_full(part.core, core)
+        # `下周三下午` takes the place of `下周二` before `下午三点`.
+        if (hours := _PART_OF_DAY.search(core)) and statement.startswith(hours[0], end) and hours.end() == len(core):
+            end += len(hours[0])
     sign = _SIGN.match(part.core)
     if sign is not None and not _SIGN.match(core):
         core = f"{sign[0]}{core}"
     space = "" if cues.unspaced else " "
     words = space.join(word for word in (prep, article, core) if word)
-    start, end = part.span
     text = f"{statement[:start]}{words}{statement[end:]}"
     return Corrected(text[:1].upper() + text[1:], part.core, value.core, fragment.cue)
+
+
+def _in_full(old: str, new: str) -> str:
+    """A Chinese time with the week and the part of the day of the one in whose place it stands, if it names none."""
+    week, hours = _WEEK.match(old), _PART_OF_DAY.search(old)
+    if week is not None and new[:1] in "周週星礼禮" and _WEEK.match(new) is None:
+        new = f"{week[0]}{new}"
+    if hours is None or _PART_OF_DAY.search(new) is not None:
+        return new
+    return f"{hours[0]}{new}" if hours.start() == 0 else f"{new}{hours[0]}"
 
 
 def same_preposition(old: str, new: str) -> bool:

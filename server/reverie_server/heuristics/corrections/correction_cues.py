@@ -33,7 +33,8 @@ class CorrectionCues:
     `item` finds a cue with the gap behind it, its group says of which kind; `begins` where one may begin within a
     sentence, `paused` such a place behind a comma or the like. `value` finds a value with what stands before it (groups
     `prep`, `article`, one of VALUE_KINDS, `unit`). `lead` and `tail` are left out around a value; `before` finds `prep`
-    and `article` before a name or an occupation.
+    and `article` before a name or an occupation. `moved` opens a sentence that says no more than to when something was
+    put off: `改成三点了`. `day_and_clock` is a day with an hour right behind it: `周三下午三点`.
     """
 
     language: str
@@ -47,6 +48,8 @@ class CorrectionCues:
     value: re.Pattern[str]
     at_clock: re.Pattern[str]
     idle: re.Pattern[str]
+    moved: re.Pattern[str]
+    day_and_clock: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def _compiled(language: str, table: Mapping[str, str]) -> CorrectionCues:
         else r"(?P<weekday_date>(?!))",
         *(rf"(?P<{kind}>{words(kind)})" for kind in ("date", "clock", "weekday", "relative")),
         rf"(?P<code>{_CODE})",
-        rf"(?P<number>{_SIGNS}?(?:{words('number')}))(?:(?P<gap>\s?)(?P<unit>[^\W\d_]{{1,20}}|[%€$£]))?",
+        rf"(?P<number>{_SIGNS}?(?:{words('number')}))(?:(?P<gap>\s?)(?P<unit>[^\W\d_]{{1,20}}|[%€$£#]))?",
     )
     value = "|".join(f"{kind}{end}" for kind in kinds)
     return CorrectionCues(
@@ -131,4 +134,8 @@ def _compiled(language: str, table: Mapping[str, str]) -> CorrectionCues:
         re.compile(f"{begin}{prep}{article}(?:{value})"),
         re.compile(words("at_clock")) if table["at_clock"] else _NEVER,
         re.compile(rf"(?:{words('idle')}){end}"),
+        re.compile(words("moved")) if "moved" in table else _NEVER,
+        re.compile(rf"(?P<day>{words('weekday')}|{words('date')}|{words('relative')})(?P<clock>{words('clock')})")
+        if unspaced
+        else _NEVER,
     )

@@ -8,6 +8,7 @@ of that kind. Where it is not plain what is replaced, nothing is.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from reverie_server.heuristics.corrections.corrected_values import is_value, slot_of, value_of, with_value
 from reverie_server.heuristics.corrections.corrected_words import with_word_of_fact, word_of
@@ -71,6 +72,8 @@ def fragment_of(sentence: str, language: str, where: Where) -> Fragment | None:
         return Fragment((starred["before"] or starred["behind"]).strip(), "*", "explicit", where)
     plain = aligned(sentence)
     cue = cue_at(plain, 0, cues)
+    if cue is None and (moved := cues.moved.match(plain)) is not None and moved.end() < len(plain):
+        cue = Cue(moved[0], "explicit", moved.end())
     if cue is None or (cue.end < len(plain) and is_question(plain)):
         return None
     return _fragment(sentence[cue.end :], cue, cues, where)
@@ -146,6 +149,8 @@ def corrected(
         return None
     allowed = _STRENGTHS[fragment.where]
     value = value_of(fragment.text, cues)
+    if value is None and (both := cues.day_and_clock.fullmatch(aligned(fragment.text))) is not None:
+        return _with_day_and_clock(statement, fragment, both, cues, allowed["value"])
     is_cut_off = fragment.where == "acknowledged" or cues.language in _NO_IS_NOT
     if fragment.strength == "denies" and not fragment.is_paused and not fragment.denied and is_cut_off:
         # `El martes, no el jueves` is as it says first.
@@ -160,6 +165,25 @@ def corrected(
     if word is None or (fragment.strength == "denies" and not fragment.is_paused):
         return None
     return with_word_of_fact(statement, word, fragment, cues, allowed, read)
+
+
+def _with_day_and_clock(
+    statement: str, fragment: Fragment, both: re.Match[str], cues: CorrectionCues, allowed: frozenset[Strength]
+) -> Corrected | None:
+    """A statement with a day and an hour in place of its own, the hour behind the day where it had none."""
+    day, clock = (value_of(fragment.text[slice(*both.span(name))], cues) for name in ("day", "clock"))
+    is_cut_off = fragment.strength == "denies" and not fragment.is_paused
+    if day is None or clock is None or fragment.strength not in allowed or is_cut_off:
+        return None
+    if (part := slot_of(statement, day, cues)) is None:
+        return None
+    if (hour := slot_of(statement, clock, cues)) is None:
+        return with_value(statement, part, replace(day, core=f"{day.core}{clock.core}"), fragment, cues)
+    if part.span[0] > hour.span[0]:
+        return None
+    held = with_value(statement, hour, clock, fragment, cues)
+    held = with_value(held.statement, part, day, fragment, cues)
+    return replace(held, new=f"{day.core}{clock.core}")
 
 
 def _fragment(text: str, cue: Cue, cues: CorrectionCues, where: Where) -> Fragment | None:
