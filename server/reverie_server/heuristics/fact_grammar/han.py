@@ -82,7 +82,7 @@ _TOWN = re.compile(
     r"|东京|伦敦|纽约|柏林|巴黎|悉尼|墨尔本|多伦多|温哥华)(?:那边|这边|市区|郊区)?"
 )
 _NO_ORIGIN = re.compile(
-    r"个|的|大|好|坏|老|年轻|男|女|主持|负责|[^国外]国?际|有|什么|哪|恋|家|工|商|诗|本地|狠|病|证|当事|新"
+    r"个|的|大|好|坏|老|年轻|男|女|主持|负责|[^国外]国?际|有|什么|哪|恋|家|工|商|诗|本地|狠|病|[聋哑盲残穷富闲忙]|证|当事|新"
 )
 # Another clause, typed behind the first as if it were one with it.
 _CLAUSE = re.compile(
