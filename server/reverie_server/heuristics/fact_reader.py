@@ -350,8 +350,6 @@ def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
     return read
 
 
-
-
 def _add(
     reader: _Reader,
     index: int,

@@ -37,6 +37,14 @@ _CONDITION = re.compile(
     r"(?:and |but |und |aber |y |pero )?(?:if|unless|wenn|falls|sofern|si(?!,))(?!\w)|(?:如果|要是|假如|万一|若是|除非)"
 )
 # Who asks so is not sure of what stands before it.
+# Who needs an idea asks for one.
+_ASKS_FOR = re.compile(
+    r"(?<!\w)(?:(?:need|want|could use|after|looking for) (?:an?|some|any|more|your|help)(?!\w)[^,.;]{0,40}?(?<!\w)"
+    r"(?:ideas?|recipes?|suggestions?|tips?|advice|help|inspiration|recommendations?)"
+    r"|(?:brauch\w*|such\w*) [^,.;]{0,40}?(?<!\w)(?:ideen?|rezepte?|vorschl[aä]ge?|tipps?|rat|hilfe|empfehlung(?:en)?)"
+    r"|(?:necesit\w+|busc\w+|quier\w+) [^,.;]{0,40}?(?<!\w)(?:ideas?|recetas?|sugerencias?|consejos?|ayuda"
+    r"|recomendaci(?:ón|ones)))(?!\w)|求推荐|[帮给]我(?:推荐|想[个一]|写|出个主意)"
+)
 _DOUBTS = re.compile(
     r"\W*(?:(?:or|oder|o|u|stimmt|richtig|korrekt|correct|is(?:n't)? that (?:right|so|correct|true)"
     r"|am i (?:right|wrong)|no es (?:así|asi|cierto|verdad)|verdad|cierto)(?!\w)|还是|或者|是不是|对不对|是吗)",
@@ -152,7 +160,7 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
     if not _is_long_enough(told, unspaced=cues.unspaced):
         return False
     phrases = all_phrases()[cues.language]
-    if phrases["fiction"].search(aligned(sentence)):
+    if phrases["fiction"].search(aligned(sentence)) or _ASKS_FOR.search(folded(sentence)):
         return False
     if may_be_doubtful:
         return True

@@ -106,6 +106,7 @@ _ABIDING = tuple(
         ),
     )
 )
+_GOES = content_terms("go going went every twice gehe gehen fahre jeden jede voy vamos ir cada hago mache do")
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
 Vector = NDArray[np.float32]
@@ -187,6 +188,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     # Who has children has them, until something else is said of children.
     if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.said):
+        return False
+    # "I go every Sunday" says only with what stands before it where to.
+    if fact.predicate == "habit" and values_of(fact.text, change.language).words <= _GOES:
         return False
     # "Something came up at the dentist's" gives the dentist no other name.
     if fact.predicate == "is" and _CALLED.search(folded(fact.text)) is not None and not _names_somebody(change, fact):

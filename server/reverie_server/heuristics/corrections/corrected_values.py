@@ -41,6 +41,11 @@ def slot_of(statement: str, value: Part, cues: CorrectionCues) -> Part | None:
         parts.append(_part(found, statement, cues))
         if len(parts) > _MAX_SLOTS:
             return None
+    if value.kind == "date" and [part.kind for part in parts if part.kind in (*_DAYS, "weekday_date")] == [
+        "weekday_date"
+    ]:
+        # `Thursday the 22nd`, and then `the 29th`: of which day of the week that is nobody speaks any more.
+        return next(part for part in parts if part.kind == "weekday_date")
     alike = [part for part in parts if _is_alike(part, value)]
     if len(alike) != 1:
         return None

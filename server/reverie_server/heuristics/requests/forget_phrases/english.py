@@ -25,6 +25,10 @@ _LOCKED = (
     r"(?:code|combination|key code|number) (?:of|for|to|at|from) (?:\w+ ){0,4}?(?:door|gate|alarm|safe|locker|lock|padlock|building|garage|house|flat|apartment|vault|cellar|gym|suitcase|bike"
     r"|intercom|card|account|phone|wi-?fi|router)(?: [^,;:.!?]{2,40}?)?"
 )
+_WHY = r"(?:, ?(?:because |as |since |cos |cause )?(?:we|they|it|i|that|he|she)(?!\w)[^.;!?]{2,80})?"
+# "Forget the wifi one" names what has a code or a number among what is remembered.
+_OF_CODE = r"(?:wi-?fi|padlock|locker|alarm|garage|gate|front door|back door|side door|door|safe|bike lock|intercom|login|netflix|account)"
+_CODED = rf"(?:(?:\w+ ){{0,2}}{_OF_CODE} (?:code|pin|number|password|passcode|combination|combo)|{_OF_CODE}(?= (?:one|thing|bit|stuff)(?!\w)))"
 _REMOVE = r"(?:remove|delete|erase|take|strike|scrub|wipe|drop|clear|get rid of)"
 # Who says "please" means the memory, and not "Forget the umbrella".
 _POLITELY = (
@@ -123,6 +127,10 @@ ENGLISH = (
     ),
     (
         rf"{_OPEN}(?:forget|delete|erase|remove|unlearn|(?:do not|don't|dont|never) {_STORE}) (?:my |the |our )(?P<private>{_LOCKED}){_END}",
+        "topic",
+    ),
+    (
+        rf"{_OPEN}(?:forget|delete|erase|remove|scrap|bin) (?:about )?(?:my |the |our )(?P<private>{_CODED})(?: (?:one|thing|bit|stuff))?{_END}{_WHY}",
         "topic",
     ),
     (
