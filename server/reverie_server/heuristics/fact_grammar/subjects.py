@@ -215,6 +215,9 @@ def subject_of(
         # `My bike was stolen, now ride a scooter`, in a language that leaves `I` out.
         return Subject("self", SELF, 0)
     if clause.inherits and before is not None:
+        if before.kind == "self" and phrases["not_self"].match(plain):
+            # `Tengo una amiga que es enfermera y vive en Vigo`: the verb says that it is not the speaker who lives there.
+            return None
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
     possessive = phrases["possessive"].match(plain)
     if possessive is not None:
