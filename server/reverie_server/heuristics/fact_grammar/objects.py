@@ -42,9 +42,12 @@ _SPANISH_JOB = re.compile(
     r"|zapater|jardiner"
     r"|obrer|mec[áa]nic|electricist|matr[óo]n|funcionari|administrativ|consultor|cajer|librer|relojer|costurer|mariner"
     r"|aut[óo]nom|becari|ministr|físic|químic|matemátic|políglot|notari|ganader|pescader|carnicer|pasteler|cantiner"
-    r"|azafat|subdirector|jubilad|retirad)[oa](?: .{1,40})?|(?:profesora?|profe|periodista|contable|contadora?|gerente"
-    r"|estudiante|pilot[oa]|chef|cartero|ama de casa|policía|militar|juez|jueza|fiscal|sastre|chofer|ch[óo]fer|taxista"
-    r"|barista|freelance|comercial|jef[ea] de .{1,30}|encargad[oa] de .{1,30}|responsable de .{1,30}"
+    r"|azafat|subdirector|jubilad|retirad|porter|camioner|emplead|operari|científic|fruter|ferreter"
+    r"|joyer)[oa](?: .{1,40})?|(?:profesora?|profe|periodista|contable|contadora?|gerente"
+    r"|estudiante|pilot[oa]|chef|cartero|ama de casa|policía|militar|juez|jueza|fiscal|sastre|chofer|ch[óo]fer"
+    r"|taxista|albañil|conserje|vigilante|guardia|agente|auxiliar|asistente|ayudante"
+    r"|dependient[ea]|cantante|modelo|act(?:or|riz)|soldado|community manager"
+    r"|barista|freelance|comercial|jef[ea]|encargad[oa]|responsable de .{1,30}"
     r"|(?:la |el )?(?:nuev[oa] )?(?:director|coordinador|supervisor|administrador)a?|aprendiz .{1,30}"
     r"|\w+(?:ista|dora?|tora?|sora?|nauta|ermo))(?: .{1,40})?"
 )
@@ -242,6 +245,8 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return is_upper and words <= 6 and places.is_organisation(plain)
         case "employer":
             return places.can_be_employer(text) and fits("name", text, has_capitals=has_capitals)
+        case "spanish employer":
+            return not places.is_spanish_town(plain) and fits("employer", text, has_capitals=has_capitals)
         case "german employer":
             return words <= 6 and is_upper and places.can_be_german_employer(text)
         case "person":
@@ -257,6 +262,8 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return is_upper and words <= 4 and _GERMAN_JOB.match(plain) is not None and not _is_no_job(plain)
         case "spanish job":
             return words <= 7 and _SPANISH_JOB.fullmatch(plain) is not None and _NO_SPANISH_JOB.match(plain) is None
+        case "spanish town":
+            return places.is_spanish_town(plain)
         case "trade":
             # "Trabaja en el hospital de Castellón" says none.
             return not is_upper

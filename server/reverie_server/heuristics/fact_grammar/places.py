@@ -129,6 +129,22 @@ _NO_EMPLOYER = re.compile(
     r"|\d+ ?(?:am|pm|uhr)"
 )
 
+# Where somebody works, and for nobody: "soy taxista en Lima". Santander and Bilbao are towns, and a bank and more.
+_SPANISH_TOWN = re.compile(
+    r"madrid|barcelona|valencia|sevilla|zaragoza|málaga|malaga|murcia|palma(?: de mallorca)?|alicante|córdoba|cordoba"
+    r"|valladolid|vigo|gijón|gijon|vitoria|granada|elche|oviedo|badalona|cartagena|jerez|sabadell|pamplona|almería"
+    r"|almeria|san sebastián|donostia|burgos|albacete|castellón|logroño|badajoz|salamanca|huelva|lleida|lérida"
+    r"|marbella|león|leon|tarragona|cádiz|cadiz|jaén|jaen|ourense|orense|girona|gerona|lugo|cáceres|caceres|melilla"
+    r"|ceuta|guadalajara|toledo|pontevedra|palencia|ciudad real|zamora|ávila|avila|cuenca|huesca|segovia|soria|teruel"
+    r"|getafe|móstoles|leganés|alcorcón|parla|fuenlabrada|(?:las|los) \w+ de gran canaria|tenerife|mallorca|ibiza"
+    r"|menorca|galicia|asturias|andalucía|cataluña|méxico|mexico|cdmx|monterrey|puebla|tijuana|oaxaca|bogotá|bogota"
+    r"|medellín|medellin|cali|barranquilla|buenos aires|rosario|mendoza|tucumán|la plata|mar del plata|lima|arequipa"
+    r"|cusco|cuzco|trujillo|quito|guayaquil|caracas|maracaibo|la paz|santiago(?: de (?:chile|compostela))?|valparaíso"
+    r"|concepción|montevideo|asunción|san josé|san salvador|tegucigalpa|managua|ciudad de (?:méxico|guatemala|panamá)"
+    r"|la habana|santo domingo|san juan|miami|londres|parís|berlín|lisboa|roma|nueva york|dublín|bruselas|españa"
+    r"|argentina|chile|perú|colombia|ecuador|venezuela|uruguay|alemania|francia|inglaterra|italia|portugal|suiza"
+)
+
 
 def can_be_home(text: str, *, is_upper: bool, has_capitals: bool) -> bool:
     """Whether somebody can live in a place of that name. `is_upper`: it begins with a capital."""
@@ -163,6 +179,11 @@ def can_be_german_employer(text: str) -> bool:
     """The same for a noun, which has a capital in German whatever it names."""
     plain = text.casefold()
     return _NO_EMPLOYER.match(plain) is None and _NO_GERMAN_EMPLOYER.match(plain) is None
+
+
+def is_spanish_town(plain: str) -> bool:
+    """Whether a folded name is that of a town, a region or a country as one says it in Spanish."""
+    return _SPANISH_TOWN.fullmatch(plain) is not None
 
 
 def is_organisation(plain: str) -> bool:

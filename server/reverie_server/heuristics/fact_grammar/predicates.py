@@ -98,6 +98,9 @@ def _object_in(
         object_ = time_only(object_)
     elif is_vague(object_):
         return None
+    job = named_in(found, rest.text, "job")
+    if job is not None and not fits("spanish job", job, has_capitals=talk.has_capitals):
+        return None
     return object_ if not object_ or fits(predicate.condition, object_, has_capitals=talk.has_capitals) else None
 
 

@@ -216,7 +216,7 @@ def subject_of(
         return Subject("self", SELF, 0)
     if clause.inherits and before is not None:
         if before.kind == "self" and phrases["not_self"].match(plain):
-            # `Tengo una amiga que es enfermera y vive en Vigo`: the verb says that it is not the speaker who lives there.
+            # `Tengo una amiga que es enfermera y vive en Vigo`: the verb is not of the speaker.
             return None
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
     possessive = phrases["possessive"].match(plain)
