@@ -85,13 +85,22 @@ def _clauses(sentence: str, phrases: Phrases) -> Iterator[Clause]:
     plain = aligned(sentence)
     cuts = [(found.start(), found.end(), False) for found in phrases["split"].finditer(plain)]
     cuts += [(found.start(), found.end(), True) for found in phrases["inherit"].finditer(plain)]
+    run_on = {found.start("cut"): found.end("cut") for found in phrases["run_on"].finditer(plain)}
+    cuts += [(*cut, False) for cut in run_on.items()]
     start, inherits = 0, False
     for first, last, is_inherited in sorted(cuts)[:_MAX_CLAUSES]:
-        if first < start or first == 0:
+        if first < start or first == 0 or (first in run_on and not _is_of_self(plain, start, first, phrases)):
             continue
         yield from _clause(sentence, plain, start, first, phrases, inherits=inherits)
         start, inherits = last, is_inherited
     yield from _clause(sentence, plain, start, len(sentence), phrases, inherits=inherits)
+
+
+def _is_of_self(plain: str, start: int, end: int, phrases: Phrases) -> bool:
+    """Whether a part of a text says something of the speaker, in a verb without a subject before it."""
+    while start < end and (filler := phrases["filler"].match(plain, start)) and filler.end() > start:
+        start = filler.end()
+    return start < end and phrases["self"].match(plain, start, end) is not None
 
 
 def _clause(sentence: str, plain: str, start: int, end: int, phrases: Phrases, *, inherits: bool) -> Iterator[Clause]:
