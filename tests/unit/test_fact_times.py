@@ -34,6 +34,8 @@ def of(text: str, language: str, predicate: str) -> StatedFact:
         ("english", "From next month my boss is Carla Stein.", "boss", "2026-03-01"),
         ("english", "I start at Nordwind next week.", "works_at", "2026-02-16"),
         ("german", "Ab nächster Woche arbeite ich bei Nordwind.", "works_at", "2026-02-16"),
+        ("spanish", "nos mudamos a toledo en junio", "lives_in", "2026-06-01"),
+        ("spanish", "me mudo a toledo en junio", "lives_in", "2026-06-01"),
         ("german", "Ab nächstem Monat ist Carla Stein meine Chefin.", "boss", "2026-03-01"),
         ("spanish", "El mes que viene empiezo a trabajar en Nordwind.", "works_at", "2026-03-01"),
         ("german", "Ab 1. März arbeite ich bei Nordwind.", "works_at", "2026-03-01"),
@@ -94,6 +96,9 @@ def test_a_plan_without_its_day_holds_at_no_time(language: str, text: str) -> No
         ("english", "I work at Nordwind.", "works_at"),
         ("german", "Seit Januar arbeite ich bei Nordwind.", "works_at"),
         ("spanish", "Desde el lunes trabajo en Nordwind.", "works_at"),
+        ("spanish", "nos mudamos a toledo en junio del año pasado", "lives_in"),
+        ("spanish", "nos mudamos a toledo el lunes pasado", "lives_in"),
+        ("spanish", "nos hemos mudado a parla", "lives_in"),
     ],
 )
 def test_what_holds_already_holds_since_it_was_said(language: str, text: str, predicate: str) -> None:
