@@ -456,6 +456,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.places.can_be_employer": places.can_be_employer,
     "reverie_server.heuristics.fact_grammar.places.can_be_german_employer": places.can_be_german_employer,
     "reverie_server.heuristics.fact_grammar.places.is_organisation": places.is_organisation,
+    "reverie_server.heuristics.fact_grammar.places.can_be_spanish_origin": places.can_be_spanish_origin,
     "reverie_server.heuristics.fact_grammar.places.is_spanish_town": places.is_spanish_town,
     "reverie_server.heuristics.fact_grammar.attributes.attribute_name": attributes.attribute_name,
     "reverie_server.heuristics.fact_grammar.attributes.is_attribute": attributes.is_attribute,

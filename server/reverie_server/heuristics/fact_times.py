@@ -175,8 +175,8 @@ def _pattern() -> re.Pattern[str]:
         rf"(?<!\w)(?:(?P<end>{_ENDS})|(?P<begin>{_BEGINS})) {_BEFORE_DATE}"
         rf"(?:{day}|(?P<weekday>{days})|(?P<iso>20\d\d-\d\d-\d\d)|(?P<ahead>{ahead}))(?!\w)"
         # `From Monday to Friday` is every week, `in March Street` is a place.
-        r"(?! (?:to|through|bis|a|hasta|until|till|street|st|road|rd|avenue|lane|square|pasad[oa]|(?:del? )?(?:el )?año pasado"
-        r"|(?:of )?last year|letzte[ns] jahre?s?)(?!\w))"
+        r"(?! (?:to|through|bis|a|hasta|until|till|street|st|road|rd|avenue|lane|square|pasad[oa]"
+        r"|(?:del? )?(?:el )?año pasado|(?:of )?last year|letzte[ns] jahre?s?)(?!\w))"
     )
 
 

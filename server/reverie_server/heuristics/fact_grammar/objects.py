@@ -247,6 +247,8 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return places.can_be_employer(text) and fits("name", text, has_capitals=has_capitals)
         case "spanish employer":
             return not places.is_spanish_town(plain) and fits("employer", text, has_capitals=has_capitals)
+        case "spanish origin":
+            return fits("name", text, has_capitals=has_capitals) and places.can_be_spanish_origin(text)
         case "german employer":
             return words <= 6 and is_upper and places.can_be_german_employer(text)
         case "person":

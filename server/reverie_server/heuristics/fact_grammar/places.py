@@ -141,8 +141,20 @@ _SPANISH_TOWN = re.compile(
     r"|medellín|medellin|cali|barranquilla|buenos aires|rosario|mendoza|tucumán|la plata|mar del plata|lima|arequipa"
     r"|cusco|cuzco|trujillo|quito|guayaquil|caracas|maracaibo|la paz|santiago(?: de (?:chile|compostela))?|valparaíso"
     r"|concepción|montevideo|asunción|san josé|san salvador|tegucigalpa|managua|ciudad de (?:méxico|guatemala|panamá)"
-    r"|la habana|santo domingo|san juan|miami|londres|parís|berlín|lisboa|roma|nueva york|dublín|bruselas|españa"
+    r"|honduras|estados unidos|la habana|santo domingo|san juan|miami|londres|parís|berlín|lisboa|roma|nueva york|dublín"
+    r"|bruselas|españa"
     r"|argentina|chile|perú|colombia|ecuador|venezuela|uruguay|alemania|francia|inglaterra|italia|portugal|suiza"
+)
+
+# What one is of who is not from there: "soy de letras", "es de pocas palabras".
+_NO_SPANISH_ORIGIN = re.compile(
+    r"(?!buenos aires)(?:(?:muy |bastante )?(?:poc|much|buen|mal|gran|tod|algun|ningun)[oa]?s?|letras|ciencias|números"
+    r"|familia|origen"
+    r"|piel|pelo|ojos|sueño|estómago|talla|clase|acuerdo|vacaciones|prácticas|guardia|viaje|compras|fiesta|resaca"
+    r"|camino|baja|luto|costumbres?|fiar|verdad|aquí|aqui|allí|alli|acá|allá|ahí|fuera|pueblo|ciudad|campo|playa"
+    r"|montaña|perros?|gatos?|café|té|dulces?|salado|izquierdas?|derechas?|centro"
+    r"|(?:comer|beber|dormir|madrugar|salir|llorar|viajar|leer|hablar|estudiar)"
+    r"|los que|las que|la (?:opinión|vieja|misma|edad|quinta|generación)|esos|esas|un[oa]s?)(?!\w)"
 )
 
 
@@ -184,6 +196,11 @@ def can_be_german_employer(text: str) -> bool:
 def is_spanish_town(plain: str) -> bool:
     """Whether a folded name is that of a town, a region or a country as one says it in Spanish."""
     return _SPANISH_TOWN.fullmatch(plain) is not None
+
+
+def can_be_spanish_origin(text: str) -> bool:
+    """Whether somebody can be from there, rather than that way."""
+    return _NO_SPANISH_ORIGIN.match(text.casefold()) is None
 
 
 def is_organisation(plain: str) -> bool:
