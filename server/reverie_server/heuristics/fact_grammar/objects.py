@@ -296,7 +296,7 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
         case "food":
             return daily.NO_FOOD.match(plain) is None
         case "medicine":
-            return daily.MEDICINE.fullmatch(plain) is not None
+            return all(daily.MEDICINE.fullmatch(each) for each in daily.AND.split(plain))
         case "illness":
             return words <= 7 and daily.ILLNESS.fullmatch(plain) is not None
         case "trait":

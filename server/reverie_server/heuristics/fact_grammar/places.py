@@ -141,8 +141,8 @@ _SPANISH_TOWN = re.compile(
     r"|medellín|medellin|cali|barranquilla|buenos aires|rosario|mendoza|tucumán|la plata|mar del plata|lima|arequipa"
     r"|cusco|cuzco|trujillo|quito|guayaquil|caracas|maracaibo|la paz|santiago(?: de (?:chile|compostela))?|valparaíso"
     r"|concepción|montevideo|asunción|san josé|san salvador|tegucigalpa|managua|ciudad de (?:méxico|guatemala|panamá)"
-    r"|honduras|estados unidos|la habana|santo domingo|san juan|miami|londres|parís|berlín|lisboa|roma|nueva york|dublín"
-    r"|bruselas|españa"
+    r"|honduras|estados unidos|la habana|santo domingo|san juan|miami|londres|parís|berlín|lisboa|roma|nueva york"
+    r"|dublín|bruselas|españa"
     r"|argentina|chile|perú|colombia|ecuador|venezuela|uruguay|alemania|francia|inglaterra|italia|portugal|suiza"
 )
 
