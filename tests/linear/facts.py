@@ -606,6 +606,7 @@ EXEMPT: Mapping[str, str] = {
             "fact_grammar.statements.facts_of_sentence",
             "fact_grammar.subjects.called_at",
             "fact_grammar.subjects.gender_of",
+            "fact_grammar.subjects.is_of_care",
             "fact_grammar.subjects.name_at",
             "fact_grammar.subjects.relations_in",
             "fact_grammar.subjects.subject_of",

@@ -124,6 +124,7 @@ def test_who_is_left_out_in_spanish_is_not_the_user() -> None:
         "Trabaja de enfermero en un hospital infantil.",
         "Se llama Vega y tiene tres años.",
         "Nació en Jaca en mayo.",
+        "mi paciente de la 304 se llama antonio y es diabético",
     )
     found = maybe_introductions(messages(*said), memorable_of(messages(), "spanish", "UTC"), "spanish", "UTC", ())
     assert [line.statement.text for line in found] == [own]

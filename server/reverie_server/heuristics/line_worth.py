@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
-from reverie_server.heuristics.fact_grammar.subjects import called_at
+from reverie_server.heuristics.fact_grammar.subjects import called_at, is_of_care
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.former import is_of_the_past
 from reverie_server.heuristics.memorable import Heard, Memorable, dated
@@ -89,6 +89,8 @@ def maybe_introductions(
             if not _can_stand_alone(sentence) or asks(sentence, spoken) or sentence in asked:
                 continue
             if spoken is not None and _is_a_day_of_another(sentence, spoken.language, message.at):
+                continue
+            if spoken is not None and is_of_care(sentence, spoken.language):
                 continue
             if split_request(sentence).kind != "none" or _of(taken[message.seq], sentence):
                 continue

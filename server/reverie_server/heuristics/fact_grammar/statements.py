@@ -166,7 +166,8 @@ def _facts(statement: Statement, talk: Talk) -> list[StatedFact]:
 
 def _is_of_other(text: str, phrases: Phrases) -> bool:
     """Whether a sentence or a clause begins with somebody else."""
-    return called_at(text, phrases) is not None or phrases["of_other"].match(aligned(text)) is not None
+    plain = aligned(text)
+    return called_at(text, phrases) is not None or any(phrases[of].match(plain) for of in ("of_other", "in_care"))
 
 
 def _is_dropped(clause: Clause, drop: re.Pattern[str], phrases: Phrases) -> bool:

@@ -11,7 +11,7 @@ from reverie_server.heuristics.fact_grammar.clauses import Clause
 from reverie_server.heuristics.fact_grammar.han import is_han_job, is_han_name
 from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import Gender, People, role_name
-from reverie_server.heuristics.fact_grammar.phrases import Phrases
+from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.stated_fact import SELF
 
@@ -190,6 +190,12 @@ def called_at(text: str, phrases: Phrases) -> str | None:
     return f"{text[: possessive.end()]}{text[role.start('role') if is_new else role.start() : role.end()]}"
 
 
+def is_of_care(text: str, language: str) -> bool:
+    """Whether a text begins with somebody whom the speaker has to do with at work for a while: a patient, a pupil."""
+    phrases = all_phrases().get(language)
+    return phrases is not None and phrases["in_care"].match(aligned(text)) is not None
+
+
 def subject_of(
     clause: Clause,
     before: Subject | None,
@@ -219,6 +225,9 @@ def subject_of(
             # `Tengo una amiga que es enfermera y vive en Vigo`: the verb is not of the speaker.
             return None
         return Subject(before.kind, before.name, 0, "", before.gender, before.owned, is_plural=before.is_plural)
+    if phrases["in_care"].match(plain):
+        # What a nurse tells of a patient is neither of the nurse nor of anybody of theirs.
+        return None
     possessive = phrases["possessive"].match(plain)
     if possessive is not None:
         return _of_possessive(text, plain, possessive.end(), people, phrases, at)
