@@ -323,8 +323,13 @@ def _with_cue(fact: StatedFact, statement: Statement) -> StatedFact:
             return replace(fact, change=Change("replaces", old[0].strip()[:40], named))
     if change is not None:
         return fact
-    cue = phrases["cue"].search(aligned(statement.core))
-    return fact if cue is None else replace(fact, change=Change("replaces", cue[0]))
+    core = aligned(statement.core)
+    # `Mi madre vive en Lugo y mi padre en Vigo con su nueva mujer`: what is new is not where she lives.
+    end = core.find(aligned(fact.object)) + len(fact.object) + 1
+    cues = phrases["cue"].finditer(core)
+    own = (cue[0] for cue in cues if cue.start() <= end or phrases["adjective"].fullmatch(cue[0]) is None)
+    cue = next(own, None)
+    return fact if cue is None else replace(fact, change=Change("replaces", cue))
 
 
 __all__ = ["Statement", "Talk", "facts_of_sentence", "request_fact"]
