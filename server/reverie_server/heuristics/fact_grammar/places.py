@@ -40,6 +40,8 @@ _NAME_WITH_ARTICLE = re.compile(
     r"|gambia|seychelles|(?:\w+ )?emirates|uae|peak district|lake district|cotswolds|wirral|algarve|balkans|bay area"
     r"|sudan|congo|vatican|\w+ (?:islands?|republic|republik|coast|side|valley|peninsula))(?!\w)"
 )
+# Words that make no name longer: "san martín de la vega".
+_PARTICLES = frozenset({"de", "del", "la", "las", "los"})
 _STATE_OF_LIFE = re.compile(r"\w*(?:zeit|phase|woche|hoffnung|angst|sorge|scheidung|trennung|beziehung|ungewissheit)")
 # What follows these words makes them a part of a name: `Office Lane`.
 _NO_PART_OF_NAME = (
@@ -168,7 +170,7 @@ def can_be_home(text: str, *, is_upper: bool, has_capitals: bool) -> bool:
     if _PLACE_WORDS.match(plain) is not None:
         return True
     is_named = is_upper
-    if not has_capitals and words <= 3:
+    if not has_capitals and len([word for word in plain.split() if word not in _PARTICLES]) <= 3:
         has_article = _ARTICLE.match(plain) is not None and _NAME_WITH_ARTICLE.match(plain) is None
         is_named = not has_article or _HOMES.match(plain) is not None
     # One moves to York, and to Harbour Care as an employee. Swimming moves to Wednesdays, and nobody else.
