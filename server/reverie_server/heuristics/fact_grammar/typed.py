@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from reverie_indexer.text.analyse import stop_words
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.phrases import Phrases
 from reverie_server.heuristics.fact_grammar.run_ons import parted
 from reverie_server.heuristics.fact_grammar.terms import word_set
+from reverie_server.heuristics.requests.fact_requests import aligned
 
 _HAN = "\u3400-\u9fff"
 # A space between Chinese words parts two clauses; one beside a word of another script does only if none is before it.
@@ -24,6 +26,11 @@ _WORDS_TOO = word_set(
     " amber ruby ivy holly violet daisy olive iris lily poppy heather basil faith guy miles grant wade chase earl"
     " duke king max sky summer autumn winter sunny dad mum mom ernst wolf frank rosa sol luz mar paz cruz pilar"
     " dolores mama papa oma opa"
+)
+# What is said of how somebody is called, and is no name: "se llama igual", "is called up".
+_NO_NAMES = word_set(
+    "igual así como mucho poco loco away up off out names back later again differently genauso anders gleich ebenso"
+    " dios nadie alguien otro otra someone somebody jemand niemand the"
 )
 # What stands before a thing: "a biscuit", of a dog that is called so.
 _BEFORE_THINGS = word_set(
@@ -41,7 +48,7 @@ def as_written(sentence: str, phrases: Phrases) -> str:
     """A sentence as one writes it who takes the time. Takes time linear in the sentence."""
     if phrases.unspaced:
         sentence = parted(_PARTS.sub(lambda found: f"{found['other'] or ''}，", sentence), phrases)
-    return phrases["typed"].sub(lambda found: _written(found, phrases), sentence)
+    return _with_names(phrases["typed"].sub(lambda found: _written(found, phrases), sentence), phrases)
 
 
 def with_capitals(sentence: str, names: Collection[str]) -> str:
@@ -56,6 +63,23 @@ def with_capitals(sentence: str, names: Collection[str]) -> str:
             done = found.start() + 1
         before = word
     return "".join([*pieces, sentence[done:]])
+
+
+def _with_names(sentence: str, phrases: Phrases) -> str:
+    """A sentence with capitals for the names that it says somebody has: "mi mujer se llama ana"."""
+    for found in phrases["naming"].finditer(aligned(sentence)):
+        start, end = found.span("name")
+        words = sentence[start:end].split(" ")
+        if all(word.islower() and _can_be_name(word, phrases) for word in words):
+            sentence = f"{sentence[:start]}{' '.join(map(str.capitalize, words))}{sentence[end:]}"
+    return sentence
+
+
+def _can_be_name(word: str, phrases: Phrases) -> bool:
+    """Whether a word in small letters is no word of the language that says who or how somebody is."""
+    is_of_language = folded(word) in stop_words(phrases.language) or word in _NO_NAMES
+    is_word = is_of_language or phrases["name_break"].fullmatch(word) is not None
+    return not is_word and len(word.capitalize()) == len(word)
 
 
 def _written(found: re.Match[str], phrases: Phrases) -> str:
