@@ -422,6 +422,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.carried.with_pet": lambda text: [
         carried.with_pet(each, statement.Talk(pet="dog")) for each in _of_languages(text)
     ],
+    "reverie_server.heuristics.fact_grammar.carried.with_sold": lambda text: [
+        carried.with_sold(each, statement.Talk(owned=(0, "a Golf"))) for each in _of_languages(text)
+    ],
     "reverie_server.heuristics.fact_grammar.carried.carry": lambda text: [
         carried.carry(each, [], statement.Talk()) for each in _of_languages(text)
     ],

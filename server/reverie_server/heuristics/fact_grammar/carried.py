@@ -27,6 +27,10 @@ _PET_IS = {
     "spanish": "Mi {} se llama ",
     "chinese": "我的{}叫",
 }
+_SOLD = {"english": "I sold my {}.", "german": "Ich habe {} verkauft.", "spanish": "Vendí mi {}."}
+# What was told so many sentences ago is what "I sold it" speaks of.
+_MAX_SENTENCES_AGO = 3
+_ARTICLE = re.compile(r"(?:an?|einen?|eine|una?|mi|my|the|el|la) ", re.IGNORECASE)
 _OF_THING = {"english": "{} of {}", "german": "{} von {}", "spanish": "{} de {}", "chinese": "{1}的{0}"}
 
 
@@ -37,6 +41,16 @@ def with_pet(statement: Statement, talk: Talk) -> Statement:
     if named is None or wording is None:
         return statement
     return replace(statement, core=f"{wording.format(talk.pet)}{statement.core[named.end() :]}")
+
+
+def with_sold(statement: Statement, talk: Talk) -> Statement:
+    """The sentence with the thing of which one before told: `I sold it` after `I drive a Golf`."""
+    wording = _SOLD.get(statement.phrases.language)
+    if talk.owned is None or wording is None or talk.number - talk.owned[0] > _MAX_SENTENCES_AGO:
+        return statement
+    if statement.phrases["sold"].match(aligned(statement.core)) is None:
+        return statement
+    return replace(statement, core=wording.format(_ARTICLE.sub("", talk.owned[1], count=1)))
 
 
 def with_owner(subject: Subject | None, owner: str | None, phrases: Phrases) -> Subject | None:
@@ -67,6 +81,8 @@ def owner_before(clause: str | None, subject: Subject | None, talk: Talk, phrase
 def carry(statement: Statement, found: Sequence[StatedFact], talk: Talk) -> None:
     """Keep in `talk` what the next sentence may speak of, by a sentence and what was found in it."""
     talk.pet = next((word for fact in found if (word := _pet_of(fact))), None)
+    owned = next((fact.object for fact in reversed(found) if _is_owned(fact)), None)
+    talk.owned = talk.owned if owned is None else (talk.number, owned)
     introduced = _introduced(statement.core, statement.phrases)
     if introduced is None and talk.last_thing is not None and talk.last_thing[0] == talk.number:
         name = talk.last_thing[1]
@@ -83,6 +99,12 @@ def _introduced(text: str, phrases: Phrases) -> str | None:
     # In Chinese the place stands before the verb.
     spans = [found.span(name) for name in ("where", "place", "thing") if found.groupdict().get(name) is not None]
     return "".join(text[start:end] for start, end in spans)
+
+
+def _is_owned(fact: StatedFact) -> bool:
+    """Whether a fact says of one thing that the user has it."""
+    is_ended = fact.change is not None and fact.change.kind == "ends"
+    return fact.subject == SELF and fact.predicate in ("has", "drives", "bike", "phone", "laptop") and not is_ended
 
 
 def _pet_of(fact: StatedFact) -> str | None:

@@ -17,7 +17,7 @@ class Talk:
 
     `has_capitals` is False where nobody writes any. `is_of_other`: the sentence before, of the same message, is about
     somebody else. `pet`: the word for the user's animal of which the sentence before told; `lockable`: the thing with a
-    code of which it told.
+    code of which it told. `owned`: what the user was last said to have, with the number of that sentence.
     """
 
     people: People = field(default_factory=People)
@@ -28,6 +28,7 @@ class Talk:
     is_of_other: bool = False
     pet: str | None = None
     lockable: str | None = None
+    owned: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

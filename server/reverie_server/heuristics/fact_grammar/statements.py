@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reverie_server.heuristics.fact_grammar.carried import carry, owner_before, with_owner, with_pet
+from reverie_server.heuristics.fact_grammar.carried import carry, owner_before, with_owner, with_pet, with_sold
 from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, clauses_of, denied
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
@@ -70,7 +70,7 @@ def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
         return []
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
-    statement = with_pet(statement, talk)
+    statement = with_sold(with_pet(statement, talk), talk)
     found = _announced_facts(statement, talk)
     carry(statement, found, talk)
     return found
