@@ -65,6 +65,11 @@ class Sight:
         """Press the first button of a name, and wait for the next page."""
         await self.press(self.page.locator(within).get_by_role("button", name=name, exact=True).first)
 
+    async def press_enter(self, field: str) -> None:
+        """Press Enter in the first field of a selector, which sends its form, and wait for the next page."""
+        async with self.page.expect_navigation():
+            await self.page.locator(field).first.press("Enter")
+
     async def text(self, selector: str = "main") -> str:
         """What stands on the page."""
         return await self.page.locator(selector).inner_text()

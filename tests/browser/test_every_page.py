@@ -56,6 +56,20 @@ async def test_every_page_is_readable_and_has_no_serious_fault(
         assert await sight.page.title()
 
 
+# The buttons that Enter in a field presses, and that leave unread what was typed there: a form's first button.
+DEAF = """[...document.forms].filter(form => form.querySelector("input:not([type=hidden]):not([type=checkbox])"))
+    .map(form => [...form.elements].find(each => each.type === "submit"))
+    .filter(button => button && (button.hasAttribute("formaction") || button.formNoValidate))
+    .map(button => button.textContent)"""
+
+
+async def test_enter_in_a_field_presses_the_button_that_reads_it(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    for page in [*PAGES, *await own_pages(lived)]:
+        await sight.visit(page)
+        assert await sight.page.evaluate(DEAF) == [], page
+
+
 async def test_every_page_works_without_script(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look(java_script_enabled=False)
     for page in PAGES:

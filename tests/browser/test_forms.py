@@ -129,6 +129,29 @@ async def test_a_contradiction_is_kept_merged_or_left(lived: httpx.AsyncClient, 
     assert "300 euros" not in shown
 
 
+async def test_enter_writes_what_was_typed_in_the_place_of_both(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("contradictions")
+    await fill(sight, "text", "The budget is 450 euros.")
+    await sight.press_enter("main [name=text]")
+    await sight.visit("facts?q=budget&state=current")
+    shown = await sight.text(".facts")
+    assert "450 euros" in shown
+    assert "300 euros" not in shown
+    assert "500 euros" not in shown
+
+
+async def test_enter_saves_the_entry_of_the_card_that_was_put_right(lived: httpx.AsyncClient, look: Look) -> None:
+    sight = await look()
+    await sight.visit("overview")
+    await fill(sight, "content", "The heron keeps its lantern in the west boathouse.")
+    await sight.press_enter("form.entry [name=content]")
+    await sight.visit("memory/file?path=MEMORY.md")
+    shown = await sight.text("article")
+    assert "west boathouse" in shown
+    assert "east boathouse" not in shown
+
+
 async def test_the_morning_card_is_edited_confirmed_and_dismissed(lived: httpx.AsyncClient, look: Look) -> None:
     sight = await look()
     await sight.visit("overview")
