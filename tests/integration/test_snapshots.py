@@ -79,7 +79,7 @@ async def test_an_export_holds_what_the_place_holds_of_the_whitelist(
 ) -> None:
     for path in ("memory/b.md", "memory/a/b.md", "KNOWLEDGE.md", "DREAMS.md", "memory/gone.md"):
         await put(workspace, TEAM, path, f"{path}\r\n")
-    for path in ("notes/a.md", "memory.md", "memory/a.txt", "MEMORY.json"):
+    for path in ("notes/a.md", "memory/a.txt", "MEMORY.json"):
         await put(workspace, TEAM, path, "{}")
     await put(workspace, ADA, "memory/ada.md", "Ada's")
     await put(workspace, Place("default", "wren", "global"), "memory/all.md", "everybody's")
@@ -95,6 +95,35 @@ async def test_an_export_holds_what_the_place_holds_of_the_whitelist(
     assert await contents(snapshots, Place("default", "wren", "global")) == {"memory/all.md": "everybody's"}
     with pytest.raises(NotFound):
         await snapshots.export(Place("default", "nobody", "team"))
+
+
+@pytest.mark.parametrize("before", [{}, {"MEMORY.md": "old"}, {"memory.md": "old"}], ids=["none", "upper", "lower"])
+@pytest.mark.parametrize("name", ["MEMORY.md", "memory.md"])
+async def test_the_long_term_memory_is_taken_along_under_both_of_its_names(
+    runtime: Runtime, snapshots: Snapshots, workspace: Workspace, name: str, before: dict[str, str]
+) -> None:
+    """What is brought in is the long-term memory afterwards: a memory.md beside a MEMORY.md is hidden by it."""
+    await put(workspace, ADA, name, "- I keep bees.\n")
+    archive = await exported(snapshots, ADA)
+    assert list(taken(archive).files) == [name]
+    ben = Place("default", "wren", "personal", "user:ben")
+    for path, text in before.items():
+        await put(workspace, ben, path, text)
+    preview = await snapshots.preview(ben, io.BytesIO(archive))
+    assert preview.files == (await imported(snapshots, ben, archive)).files
+    assert [file.path for file in preview.files] == [*before, "MEMORY.md"][:1]
+    assert (await contents(snapshots, ben)) == {preview.files[0].path: "- I keep bees.\n"}
+    _, text = await runtime.long_term.current(ben) or (None, "")
+    assert text == "- I keep bees.\n"
+
+
+async def test_of_two_files_of_long_term_memory_each_keeps_its_name(snapshots: Snapshots, workspace: Workspace) -> None:
+    for name in ("MEMORY.md", "memory.md"):
+        await put(workspace, ADA, name, name)
+    archive = await exported(snapshots, ADA)
+    ben = Place("default", "wren", "personal", "user:ben")
+    await imported(snapshots, ben, archive)
+    assert await contents(snapshots, ben) == {"MEMORY.md": "MEMORY.md", "memory.md": "memory.md"}
 
 
 async def test_a_place_without_files_gives_an_empty_snapshot(snapshots: Snapshots, workspace: Workspace) -> None:

@@ -99,7 +99,9 @@ def test_times_are_utc_and_those_that_zip_cannot_say_do_no_harm() -> None:
             assert found.infolist()[0].date_time[:4] in ((1980, 1, 1, 0), (2026, 4, 3, 12))
 
 
-@pytest.mark.parametrize("path", [*CORE_FILES, "memory/a.md", "memory/a/b c.md", "memory/.md", "memory/é/日.md"])
+@pytest.mark.parametrize(
+    "path", [*CORE_FILES, "memory.md", "memory/a.md", "memory/a/b c.md", "memory/.md", "memory/é/日.md"]
+)
 def test_what_a_snapshot_holds(path: str) -> None:
     assert is_snapshot_path(path)
     assert read(snapshot({path: "x"})) == Snapshot({path: "x"}, {})
@@ -109,7 +111,6 @@ def test_what_a_snapshot_holds(path: str) -> None:
     "path",
     [
         "notes/a.md",
-        "memory.md",
         "Memory.md",
         "AGENTS.MD",
         "MEMORY_backup_2026-04-03_12-00-00.md",

@@ -20,6 +20,7 @@ from reverie_indexer.model import Document, Place, Scope, Written
 from reverie_indexer.pipeline import Pipeline, Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.principal import Principal
+from reverie_server.files.well_known import LONG_TERM
 from reverie_server.text import markdown_edit
 
 SQL = Queries(__file__)
@@ -257,7 +258,7 @@ class Workspace:
     ) -> tuple[Document, str]:
         """The most personal file at a path. `memory.md` stands in where a scope has no `MEMORY.md`."""
         slices = await self._visible(connection, principal)
-        names = [path, "memory.md"] if path == "MEMORY.md" and with_stand_in else [path]
+        names = list(LONG_TERM) if path == LONG_TERM[0] and with_stand_in else [path]
         found = await store.read_documents(connection, principal.tenant_id, [s.slice_id for s in slices], names)
         order = {place: rank for rank, place in enumerate([scope] if scope else _RESOLUTION)}
         fitting = [

@@ -18,8 +18,9 @@ from pydantic import BaseModel, FailFast, Field, ValidationError
 from reverie_indexer.errors import PayloadTooLarge, ReverieError, ValidationFailed
 from reverie_indexer.file_rules import check_path, check_text
 from reverie_server.files.strict_zip import Limits, printable_name, read_entries, read_entry
+from reverie_server.files.well_known import LONG_TERM
 
-CORE_FILES = ("AGENTS.md", "SOUL.md", "PROFILE.md", "MEMORY.md", "KNOWLEDGE.md", "DREAMS.md")
+CORE_FILES = ("AGENTS.md", "SOUL.md", "PROFILE.md", *LONG_TERM, "KNOWLEDGE.md", "DREAMS.md")
 FOLDER = "memory/"
 MANIFEST = "manifest.json"
 FORMAT_VERSION = 1

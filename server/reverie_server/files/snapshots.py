@@ -31,6 +31,7 @@ from reverie_server.access.principal import Principal, place_for
 from reverie_server.files import snapshot_format
 from reverie_server.files.snapshot_format import Snapshot, SnapshotFile
 from reverie_server.files.strict_zip import Limits
+from reverie_server.files.well_known import LONG_TERM
 
 SQL = Queries(__file__)
 # So much text, or one file that is larger, is in memory at a time while an archive is written.
@@ -226,23 +227,35 @@ class Snapshots:
     async def _read(self, place: Place, file: BinaryIO) -> Snapshot:
         """The texts that the archive brings to this place, without those that were forgotten there."""
         text_filter = await self._without_forgotten(place)
+        present = await self._present(place, LONG_TERM)
+        memory = next((name for name in LONG_TERM if name in present), LONG_TERM[0])
 
         def read() -> Snapshot:
             snapshot = snapshot_format.read_snapshot(file, self.limits, max_file_bytes=self._max_file_bytes)
             files = {path: text_filter(text) for path, text in snapshot.files.items()}
-            return Snapshot(files, snapshot.skipped)
+            return Snapshot(_with_memory_at(memory, files), snapshot.skipped)
 
         return await asyncio.to_thread(read)
 
     async def _compare(self, place: Place, snapshot: Snapshot) -> Report:
-        params: dict[str, Any] = {"tenant_id": place.tenant_id, "paths": list(snapshot.files)}
-        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            params["slice_ids"] = await own_slices(connection, place)
-            rows = await (await connection.execute(SQL["present"], params)).fetchall()
-        before = {row["path"]: Digest(row["size"], row["sha256"].hex()) for row in rows}
+        before = await self._present(place, list(snapshot.files))
         after = await asyncio.to_thread(lambda: {path: _digest(text) for path, text in snapshot.files.items()})
         changes = [FileChange(path, before.get(path), after[path]) for path in sorted(after)]
         return Report(place, changes, dict(sorted(snapshot.skipped.items())))
+
+    async def _present(self, place: Place, paths: Sequence[str]) -> dict[str, Digest]:
+        """Those of some paths at which the place has files, each with what is there."""
+        params: dict[str, Any] = {"tenant_id": place.tenant_id, "paths": list(paths)}
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params["slice_ids"] = await own_slices(connection, place)
+            rows = await (await connection.execute(SQL["present"], params)).fetchall()
+        return {row["path"]: Digest(row["size"], row["sha256"].hex()) for row in rows}
+
+
+def _with_memory_at(path: str, files: Mapping[str, str]) -> dict[str, str]:
+    """The files with their long-term memory at a path, where they have one: of two names one is read."""
+    named = [name for name in LONG_TERM if name in files]
+    return {path if [each] == named else each: text for each, text in files.items()}
 
 
 async def _count_forgotten(connection: Connection, place: Place, slice_ids: Sequence[int]) -> int:

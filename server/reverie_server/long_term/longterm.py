@@ -12,13 +12,12 @@ from reverie_indexer.model import Document, Place, Written
 from reverie_indexer.pipeline import Within
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.files.files import Workspace, Write
+from reverie_server.files.well_known import LONG_TERM
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.long_term import memory_text
 from reverie_server.provenance.record import Derived, record
 
-MEMORY = "MEMORY.md"
-STAND_IN = "memory.md"
-_NAMES = (MEMORY, STAND_IN)
+MEMORY, STAND_IN = LONG_TERM
 # How often the memory may appear, disappear or move to its other name under one request.
 _ATTEMPTS = 20
 
@@ -96,7 +95,7 @@ class LongTermMemory:
 
     async def current(self, place: Place) -> tuple[Document, str] | None:
         """The file that is the place's memory, with its text; None where there is none, or no such agent."""
-        found = await self._workspace.present(place, _NAMES)
+        found = await self._workspace.present(place, LONG_TERM)
         return found.get(MEMORY) or found.get(STAND_IN)
 
     async def _edit(

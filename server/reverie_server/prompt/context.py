@@ -24,14 +24,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from reverie_server.files.well_known import LONG_TERM
 from reverie_server.inject.section import contains_words, folded
 from reverie_server.prompt.fitting import newest_fitting, shortened
 from reverie_server.text.fences import CLOSE_FILES, OPEN_FILES, for_prompt, neutralise, strip_injected
 from reverie_server.text.tokens import CountTokens
 
 PROFILE = "PROFILE.md"
-# The second is read where there is no MEMORY.md.
-LONG_TERM = ("MEMORY.md", "memory.md")
 # The share of the window that today's notes may take: the oldest of them give way.
 TODAY_SHARE = 0.25
 # The shares of the window that files may take: the shared ones, whosever prompt it is, and the owner's.

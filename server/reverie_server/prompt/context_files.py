@@ -19,9 +19,9 @@ from reverie_indexer.index.slices import scope_of
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.text.chunk import note_date
 from reverie_server.access.principal import Principal
-from reverie_server.files.well_known import note_path
+from reverie_server.files.well_known import LONG_TERM, note_path
 from reverie_server.heuristics.fact_sentences import keyed_sentences
-from reverie_server.prompt.context import LONG_TERM, PromptFile, PromptFiles
+from reverie_server.prompt.context import PromptFile, PromptFiles
 from reverie_server.prompt.marking import has_superseded, marked_text
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded import superseded_sentences
