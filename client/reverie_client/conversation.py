@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from reverie_client.decode import decode
 from reverie_client.errors import UnexpectedAnswer
-from reverie_client.model import Tier
+from reverie_client.model import Scope, Tier
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 State: TypeAlias = Literal["active", "paused", "terminated"]
@@ -97,6 +97,7 @@ class TurnMemory:
     text: str | None = None
     tier: str | None = None
     source: str | None = None
+    scope: Scope | None = None
     why: str | None = None
 
 

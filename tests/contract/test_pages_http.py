@@ -550,3 +550,88 @@ async def test_a_member_opens_a_file_of_its_leader(client: httpx.AsyncClient, br
     shown = await look(browser, "memory/file", owner=None, path="notes/b.md")
     assert shown.status_code == 200
     assert "The leader" in shown.text
+
+
+async def opened(browser: httpx.AsyncClient, page: str, link: str, owner: str | None = ME) -> httpx.Response:
+    """What the one link of a page with some words leads to."""
+    shown = (await look(browser, page, owner)).text
+    [address] = {found for found, text in re.findall(r'<a href="([^"]+)">([^<]+)</a>', shown) if text == link}
+    return await browser.get(address.replace("&amp;", "&"))
+
+
+async def test_who_signs_in_with_a_bound_key_opens_the_shared_file_as_the_shared_one(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client, "notes/a.md", "Mine.\n")
+    await client.put("/agents/wren/files/notes/a.md", json={"content": "For all.\n"})
+    await client.put("/agents/wren/files/notes/b.md", json={"content": "For all, too.\n"})
+    _, bound = await runtime.keys.create("default", "member", owner_key=ME)
+    await sign_in(browser, bound)
+    listed = (await look(browser, "memory", None)).text
+    own, shared = re.findall(r'<a href="([^"]+)">notes/a.md</a>', listed)
+    for address, text, label in ((own, "Mine.", ME), (shared, "For all.", "shared by all people")):
+        shown = (await browser.get(address.replace("&amp;", "&"))).text
+        assert (f"<p>{text}</p>" in shown, f'"quiet">{label} · version' in shown) == (True, True), address
+        lines = await browser.get(address.replace("&amp;", "&").replace("memory/file", "memory/lines"))
+        assert (text in lines.text, f'"quiet">{label} · version' in lines.text) == (True, True), address
+        # What others read is not this key's to write: there is no button that only refuses.
+        is_own = label == ME
+        assert ("edit=1" in shown) == is_own
+    refused = await send(browser, "memory/file", {"path": "notes/a.md", "content": "x", "scope": "team"}, None)
+    assert refused.status_code == 403
+    # Of a file that is only shared one's own may still be made.
+    copy = await look(browser, "memory/file", None, path="notes/b.md", edit="1")
+    assert f"What you save is a file of {ME} alone" in copy.text
+
+
+async def test_a_shared_file_is_edited_and_restored_where_a_person_has_one_of_the_name(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    await remember(client, "notes/a.md", "Mine.\n")
+    await client.put("/agents/wren/files/notes/a.md", json={"content": "For all.\n"})
+    page = {"path": "notes/a.md", "scope": "team"}
+    shown = (await look(browser, "memory/file", **page, edit="1")).text
+    assert ('name="scope" value="team"' in shown, 'name="version" value="1"' in shown) == (True, True)
+    saved = await send(browser, "memory/file", {**page, "version": "1", "content": "For all of us.\n"})
+    assert (saved.status_code, "scope=team" in saved.headers["location"]) == (303, True)
+    late = await send(browser, "memory/file", {**page, "version": "1", "content": "For nobody.\n"})
+    assert (late.status_code, "For all of us." in late.text, "Mine." in late.text) == (412, True, False)
+    compared = (await look(browser, "memory/file", **page, diff_to="1")).text
+    assert "-For all of us." in compared
+    restored = await send(browser, "memory/restore", {**page, "version": "1"})
+    assert (restored.status_code, "scope=team" in restored.headers["location"]) == (303, True)
+    found = [
+        (await client.get("/agents/wren/files/notes/a.md", params=whose)).json()["content"]
+        for whose in ({}, {"owner_key": ME})
+    ]
+    assert found == ["For all.\n", "Mine.\n"]
+    assert (await look(browser, "memory/file", path="notes/a.md", scope="theirs")).status_code == 422
+    assert (await look(browser, "memory/file", path="notes/a.md", scope="global")).status_code == 404
+
+
+async def test_a_file_is_read_in_a_scope(client: httpx.AsyncClient) -> None:
+    await remember(client, "notes/a.md", "Mine.\n")
+    await client.put("/agents/wren/files/notes/a.md", json={"content": "For all.\n"})
+    for scope, text in (("personal", "Mine.\n"), ("team", "For all.\n"), (None, "Mine.\n")):
+        params = {"owner_key": ME, **({"scope": scope} if scope else {})}
+        assert (await client.get("/agents/wren/files/notes/a.md", params=params)).json()["content"] == text
+        lines = (await client.get("/agents/wren/files/notes/a.md/sources", params=params)).json()["lines"]
+        assert [line["text"] for line in lines] == [text.strip()]
+    assert (await client.get("/agents/wren/files/notes/a.md", params={"scope": "personal"})).status_code == 404
+
+
+async def test_what_all_share_is_linked_where_it_stands(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    path = "notes/boat.md"
+    await remember(client, path, "- Mine.\n")
+    await client.put(f"/agents/wren/files/{path}", json={"content": "- My boss is Petra Lindqvist.\n"})
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    await client.post("/agents/wren/context", json={"message": "Who is Petra Lindqvist?", "owner_key": ME})
+    await runtime.turn_log.flush()
+    for page in ("facts", "overview"):
+        assert "Petra Lindqvist" in (await opened(browser, page, f"{path}:1")).text, page
+    [turn] = (await client.get("/agents/wren/turns", params={"owner_key": ME})).json()["turns"]
+    assert f'scope=team">{path}</a>' in (await look(browser, f"turns/{turn['id']}")).text
+    found = (await send(browser, "search", {"query": "Petra Lindqvist", "tier": "document"})).text
+    assert f'scope=team">{path}:1</a>' in found

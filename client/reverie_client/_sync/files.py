@@ -26,14 +26,18 @@ class Files(Bound):
         call = Call(method="GET", path=f"{self._path}/files", query=query, is_read=True)
         return self._connection.each(FilePage, call)
 
-    def read(self, path: str, *, from_line: int | None = None, lines: int | None = None) -> File:
-        """A file, or some of its lines: the owner's, else the team's, the tenant's, the leader's."""
-        query = {**self._owner, "from_line": from_line, "lines": lines}
+    def read(
+        self, path: str, *, scope: Scope | None = None, from_line: int | None = None, lines: int | None = None
+    ) -> File:
+        """A file, or some of its lines: that of `scope`, else the owner's, the team's, the tenant's, the leader's."""
+        query = {**self._owner, "scope": scope, "from_line": from_line, "lines": lines}
         return self._connection.ask(File, Call(method="GET", path=self._file(path), query=query, is_read=True))
 
-    def file_sources(self, path: str, *, from_line: int | None = None, lines: int | None = None) -> FileSources:
+    def file_sources(
+        self, path: str, *, scope: Scope | None = None, from_line: int | None = None, lines: int | None = None
+    ) -> FileSources:
         """Who or what wrote each line of a file, of which messages, and whether it holds; 200 lines, unless given."""
-        query = {**self._owner, "from_line": from_line, "lines": lines}
+        query = {**self._owner, "scope": scope, "from_line": from_line, "lines": lines}
         call = Call(method="GET", path=f"{self._file(path)}/sources", query=query, is_read=True)
         return self._connection.ask(FileSources, call)
 

@@ -12,6 +12,8 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection, Database, visible_slices
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
+from reverie_indexer.index.slices import scope_of
+from reverie_indexer.model import Scope
 from reverie_server.access.principal import Principal
 
 SQL = Queries(__file__)
@@ -21,8 +23,8 @@ SQL = Queries(__file__)
 class TurnMemory:
     """A memory of a turn. `state` is `injected`, or why it was not: `below`, `known`, `budget`.
 
-    `text`, `tier` and `source` are the passage's as it is; None where it was changed since, or forgotten. `score` is
-    that of the search; None in a turn that an older server noted.
+    `text`, `tier`, `source` and `scope` are the passage's as it is; None where it was changed since, or forgotten.
+    `score` is that of the search; None in a turn that an older server noted.
     """
 
     id: str
@@ -32,6 +34,7 @@ class TurnMemory:
     text: str | None = None
     tier: str | None = None
     source: str | None = None
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +113,5 @@ def _memory(memory: TurnMemory, passage: DictRow | None) -> TurnMemory:
     if passage is None:
         return memory
     source = f"sessions/{passage['session_id']}" if passage["session_id"] else passage["path"]
-    return replace(memory, text=passage["text"], tier=passage["tier"], source=source)
+    scope = scope_of(passage["agent_id"], passage["owner_key"])
+    return replace(memory, text=passage["text"], tier=passage["tier"], source=source, scope=scope)

@@ -11,8 +11,9 @@ ORDER BY at DESC, turn_id DESC
 LIMIT %(limit)s;
 
 -- passages: passages by their ids, of now and of before, with where they stand
-SELECT c.chunk_id, c.tier, c.text, d.path, s.session_id, c.start_line
+SELECT c.chunk_id, c.tier, c.text, d.path, s.session_id, c.start_line, l.agent_id, l.owner_key
 FROM chunks c
+JOIN slices l ON l.tenant_id = c.tenant_id AND l.slice_id = c.slice_id
 LEFT JOIN documents d ON d.tenant_id = c.tenant_id AND d.document_id = c.document_id
 LEFT JOIN sessions s ON s.tenant_id = d.tenant_id AND s.session_key = d.session_key
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[]);

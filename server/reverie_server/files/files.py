@@ -61,21 +61,30 @@ class Workspace:
         self._pipeline = pipeline
 
     async def read(
-        self, principal: Principal, path: str, *, from_line: int | None = None, lines: int | None = None
+        self,
+        principal: Principal,
+        path: str,
+        scope: Scope | None = None,
+        *,
+        from_line: int | None = None,
+        lines: int | None = None,
     ) -> File:
-        """The file as the principal sees it: the personal one, else the team's, the tenant's, the leader's team's."""
+        """The file as the principal sees it: the personal one, else the team's, the tenant's, the leader's team's.
+
+        With a scope that of this scope alone, where the leader's is the team's.
+        """
         check_path(path, by_server=True)
         resolved_from: Literal["personal", "team", "global", "leader"]
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
             try:
-                document, content = await self._resolve(connection, principal, path, None)
+                document, content = await self._resolve(connection, principal, path, scope)
                 resolved_from = document.scope
             except NotFound:
-                if principal.leader_agent_id is None:
+                if principal.leader_agent_id is None or scope == "personal":
                     raise
                 # What the leader shares; never what is personal there.
                 leader = Principal(principal.tenant_id, principal.leader_agent_id, None)
-                document, content = await self._resolve(connection, leader, path, None)
+                document, content = await self._resolve(connection, leader, path, scope)
                 resolved_from = "leader"
         all_lines = markdown_edit.lines_of(content)
         first = from_line or 1

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from reverie_indexer.errors import Forbidden, NotFound, ReverieError, ValidationFailed
 from reverie_indexer.file_rules import check_agent_id, check_owner_key
+from reverie_indexer.model import Scope
 from reverie_server.access.keys import Caller
 from reverie_server.http.context import caller, encode_cursor
 from reverie_server.http.routes import agents
@@ -29,7 +30,7 @@ from reverie_server.pages.cookies import form_token, session_token, theme_of
 from reverie_server.pages.entrance import ROOT, refusal
 from reverie_server.pages.render import HEADERS, page
 from reverie_server.runtime import Runtime
-from reverie_server.settings.agent import effective_settings
+from reverie_server.settings.agent import AgentSettings, effective_settings
 
 Query = TypeVar("Query", bound=BaseModel)
 _MAX_FIELDS, _MAX_PARTS = 2_000, 20
@@ -121,10 +122,25 @@ class Visit:
         parameters = {name: value for name in names if (value := self.request.query_params.get(name))}
         return kind.model_validate({**self.whose, **parameters, **more})
 
+    async def settings(self) -> AgentSettings:
+        """The agent's settings that are in force."""
+        agent = await agents.get_agent(self.agent_id, self.system, self.who)
+        return effective_settings(self.system.settings.agent_defaults, agent.settings)
+
     async def threshold(self) -> float:
         """The relevance from which on the agent's memory goes into a prompt."""
-        agent = await agents.get_agent(self.agent_id, self.system, self.who)
-        return effective_settings(self.system.settings.agent_defaults, agent.settings).auto_inject_threshold
+        return (await self.settings()).auto_inject_threshold
+
+    async def write_scope(self, scope: Scope | None = None) -> Scope:
+        """The scope that a write of this visit goes to, as the gate says it, where the write names one or none."""
+        if not (await self.settings()).memory_isolation:
+            return "team"
+        return scope or ("team" if self.owner_key is None else "personal")
+
+    def may_write_to(self, scope: Scope) -> bool:
+        """Whether the caller's key may change the memory of a scope."""
+        may = {"personal": True, "team": self.who.owner_key is None, "global": self.is_admin}
+        return self.may_write and may[scope]
 
     async def summary(self) -> SummaryBody:
         """How much there is of the memory, and what waits. Raises what `Gate.read` raises."""

@@ -112,7 +112,7 @@ async def file_sources(
 ) -> FileSources:
     """Who or what wrote each line of a file, of which messages, by which prompt and model, and whether it holds."""
     principal = (await system.gate.read(who, a, query.resolved_owner())).principal
-    file = await system.workspace.read(principal, path, from_line=query.from_line, lines=query.lines)
+    file = await system.workspace.read(principal, path, query.scope, from_line=query.from_line, lines=query.lines)
     found = await system.consolidation.sources.of_lines(principal, file.document, file.content, file.from_line)
     counted(len(found))
     return response_from(
@@ -173,7 +173,7 @@ async def read_file(
 ) -> FileContent:
     """A file: the owner's, else the team's, else the tenant's; `resolved_from` says which."""
     grant = await system.gate.read(who, a, query.resolved_owner())
-    file = await system.workspace.read(grant.principal, path, from_line=query.from_line, lines=query.lines)
+    file = await system.workspace.read(grant.principal, path, query.scope, from_line=query.from_line, lines=query.lines)
     etag = response.headers["ETag"] = etag_of(file.document.version)
     return response_from(
         FileContent,

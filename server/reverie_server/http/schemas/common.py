@@ -149,8 +149,14 @@ class AgentList(BaseModel):
     next_cursor: str | None
 
 
-class FileQuery(Owner):
-    """Which lines of a file."""
+class InScope(Owner):
+    """Which of the files that an owner sees at a path."""
+
+    scope: Scope | None = Field(None, description="The one of this scope; without it the most personal one")
+
+
+class FileQuery(InScope):
+    """Which lines of which file."""
 
     from_line: LineNumber | None = None
     lines: LineNumber | None = None

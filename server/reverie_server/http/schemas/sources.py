@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from reverie_indexer.model import Scope, Tier
-from reverie_server.http.schemas.common import Owner, response_config
+from reverie_server.http.schemas.common import InScope, response_config
 from reverie_server.text.fields import LineNumber
 
 _SOURCE = {
@@ -70,8 +70,8 @@ class MemorySources(BaseModel):
     lines: list[LineSource]
 
 
-class FileSourcesQuery(Owner):
-    """Which lines of a file."""
+class FileSourcesQuery(InScope):
+    """Which lines of which file."""
 
     from_line: LineNumber = 1
     lines: Annotated[int, Field(ge=1, le=500)] = 200

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from reverie_indexer.model import Tier
+from reverie_indexer.model import Scope, Tier
 from reverie_server.browse.turns import StoredTurn
 from reverie_server.http.schemas.common import Owner, Page, request_config, response_config, response_from
 from reverie_server.http.schemas.inject import InjectResponse
@@ -49,6 +49,7 @@ _INJECTED = {
     "text": "Ada moved the review to Thursday.",
     "tier": "document",
     "source": "memory/2026-04-03.md",
+    "scope": "personal",
 }
 _TURN = {
     "id": "5f2c9a01d4b7e683",
@@ -175,7 +176,7 @@ class TurnsQuery(Page):
 class TurnMemoryBody(BaseModel):
     """A memory of a turn. `score`, in 0..1.2, is that of the search, null where an older server noted the turn.
 
-    `text`, `tier` and `source` are the passage's: null where it was changed or forgotten.
+    `text`, `tier`, `source` and `scope` are the passage's: null where it was changed or forgotten.
     """
 
     model_config = response_config(**_INJECTED)
@@ -186,6 +187,7 @@ class TurnMemoryBody(BaseModel):
     text: str | None
     tier: Tier | None
     source: str | None
+    scope: Scope | None
 
 
 class NearMemoryBody(TurnMemoryBody):

@@ -31,45 +31,47 @@ async def tree(visit: Visiting) -> Response:
 
 @router.get("/memory/file")
 async def show_file(visit: Visiting) -> Response:
-    """A file as it is, rendered, with its history; with `from` and `to` what differs between two versions."""
-    return await _file(visit, visit.request.query_params.get("path", ""))
+    """A file as it is, rendered, with its history; with `diff_to` what differs from a version."""
+    return await _file(visit, visit.request.query_params.get("path", ""), visit.query(FileQuery, "scope"))
 
 
 @router.get("/memory/lines")
 async def show_lines(visit: Visiting) -> Response:
     """The lines of a file, each with who or what wrote it, the messages it comes from, and whether it holds."""
     path = visit.request.query_params.get("path", "")
-    query = visit.query(FileSourcesQuery, "from_line", lines=50)
+    query = visit.query(FileSourcesQuery, "from_line", "scope", lines=50)
     found = await files.file_sources(visit.agent_id, path, visit.system, visit.who, query)
-    return await visit.show("lines.html", file=found)
+    return await visit.show("lines.html", file=found, at={"path": path, "scope": query.scope})
 
 
 @router.post("/memory/file")
 async def write_file(visit: Visiting, form: Sent) -> Response:
     """Write the text of a file. Where somebody else was faster, both texts are shown, and nothing is lost."""
-    path, content = form.text("path"), form.text("content")
-    body = FilePut.model_validate({**visit.whose, "content": content})
+    path, content, scope = form.text("path"), form.text("content"), form.optional("scope")
+    body = FilePut.model_validate({**visit.whose, "content": content, "scope": scope})
     version = form.optional("version")
     tag = f'"{version}"' if version else None
     try:
         await files.put_file(visit.agent_id, path, body, Response(), visit.system, visit.who, tag)
     except StaleVersion:
-        return await _file(visit, path, status=412, mine=content)
-    return visit.go("memory/file", path=path, done="saved")
+        return await _file(visit, path, visit.query(FileQuery, scope=scope), status=412, mine=content)
+    return visit.go("memory/file", path=path, scope=scope, done="saved")
 
 
 @router.post("/memory/restore")
 async def restore(visit: Visiting, form: Sent) -> Response:
     """Make an older version the present one."""
-    path, version = form.text("path"), form.number("version")
-    body = ScopedOwner.model_validate(visit.whose)
+    path, version, scope = form.text("path"), form.number("version"), form.optional("scope")
+    body = ScopedOwner.model_validate({**visit.whose, "scope": scope})
     await files.restore_version(visit.agent_id, path, version, Response(), visit.system, visit.who, body, None)
-    return visit.go("memory/file", path=path, done="restored")
+    return visit.go("memory/file", path=path, scope=scope, done="restored")
 
 
-async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None = None) -> Response:
+async def _file(visit: Visit, path: str, which: FileQuery, *, status: int = 200, mine: str | None = None) -> Response:
     a, system, who = visit.agent_id, visit.system, visit.who
-    file = await files.read_file(a, path, Response(), system, who, FileQuery.model_validate(visit.whose))
+    file = await files.read_file(a, path, Response(), system, who, which)
+    # What is saved is a file of whose memory this is: it has no version yet where the shared one is shown.
+    target = await visit.write_scope(which.scope)
     query = visit.query(VersionsQuery, "cursor", "diff_to", limit=20, scope=file.scope)
     # Of a leader's file a member sees the text alone.
     is_leaders = file.resolved_from == "leader"
@@ -79,8 +81,10 @@ async def _file(visit: Visit, path: str, *, status: int = 200, mine: str | None 
         "file.html",
         status,
         file=file,
-        # What is saved is a file of whose memory this is: it has no version yet where the shared one is shown.
-        is_own=not is_leaders and (file.owner_key is not None or not visit.owner_key),
+        at={"path": file.path, "scope": which.scope},
+        is_own=not is_leaders and file.scope == target,
+        # One's own may be made of a shared file, but not the other way round.
+        may_edit=not is_leaders and visit.may_write_to(target) and target in ("personal", file.scope),
         # On the loop a hostile text would hold all others.
         content=await asyncio.to_thread(rendered, file.content),
         versions=history.versions if history else [],

@@ -31,6 +31,7 @@ async def list_nights(visit: Visiting) -> Response:
         next_cursor=found.data.next_cursor,
         months=archive.data.months,
         month=month,
+        scope=await visit.write_scope(),
     )
 
 
@@ -39,7 +40,8 @@ async def list_candidates(visit: Visiting) -> Response:
     """What the next night would look at: each candidate with its score, and what stops it."""
     query = visit.query(CandidatesQuery, limit=_CANDIDATES)
     found = await dreams.dreaming_candidates(visit.agent_id, visit.system, visit.who, query)
-    return await visit.show("candidates.html", candidates=found.data, count=found.count, stopped=STOPPED)
+    scope = await visit.write_scope()
+    return await visit.show("candidates.html", candidates=found.data, count=found.count, stopped=STOPPED, scope=scope)
 
 
 @router.get("/nights/{report_id}")
@@ -48,7 +50,8 @@ async def show_report(visit: Visiting, report_id: str) -> Response:
     query = visit.query(ControlQuery)
     found = await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, query)
     present = await _version(visit, found.data.path) if found.data.diff else None
-    return await visit.show("night.html", report=found.data, stopped=STOPPED, present=present)
+    scope = await visit.write_scope()
+    return await visit.show("night.html", report=found.data, stopped=STOPPED, present=present, scope=scope)
 
 
 async def _version(visit: Visit, path: str | None) -> int | None:

@@ -42,6 +42,7 @@ async def overview(visit: Visiting) -> Response:
         contradictions=await _contradictions(visit) if summary.contradictions else [],
         unmet=await waiting_requests(visit, _WAITING) if summary.unmet_requests else [],
         report=report,
+        scope=await visit.write_scope(),
         changed=changed,
         card=card,
         # Without an owner the summary counts the team's jobs alone, and this page names those of everybody.
