@@ -6,6 +6,7 @@ import asyncio
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,15 +15,17 @@ from tests.archives import snapshot
 from tests.consistency import assert_index_consistent
 from tests.embedders import MoodyEmbedder, filled_slot
 
+from reverie_indexer import isolate
 from reverie_indexer.database.database import Database
 from reverie_indexer.embed.protocol import Embedding, Role
-from reverie_indexer.errors import Conflict, NotFound
+from reverie_indexer.errors import Conflict, NotFound, TextTooCostly
 from reverie_indexer.index.slices import lock_slice
 from reverie_indexer.model import Place
 from reverie_server.access.keys import OPERATOR
 from reverie_server.access.principal import Principal
 from reverie_server.app.wiring import assemble
 from reverie_server.files.files import Write
+from reverie_server.files.ingest import index_folder
 from reverie_server.files.snapshots import Report, Snapshots, TextFilter
 from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
@@ -80,6 +83,61 @@ async def test_an_old_snapshot_does_not_bring_back_what_was_forgotten(runtime: R
     await imported(runtime.snapshots, Place("default", "wren", "personal", "user:ben"), archive)
     assert "4711" in await content(runtime, "user:ben")
     assert_index_consistent(conninfo)
+
+
+# What is forgotten, the longer line of an archive that says it, and what is left of that: no stump, as of forgetting.
+WITHIN = [
+    ("my door code is 1234", "- I have a dog, my door code is 1234, and a cat.", "- I have a dog, and a cat.\n"),
+    ("my door code is 1234", "- Remember: my door code is 1234", ""),
+    ("my door code is 1234", "- A note for her: (my door code is 1234).", ""),
+    ("mein Türcode ist 1234", "- Ich habe einen Hund. Und mein Türcode ist 1234.", "- Ich habe einen Hund.\n"),
+    ("el código de mi puerta es 1234", "- Tengo un perro, el código de mi puerta es 1234.", "- Tengo un perro.\n"),
+    ("我家的门码是1234", "- 我有一只狗，我家的门码是1234，还有一只猫。", "- 我有一只狗，还有一只猫。\n"),
+    ("PIN 4711", "- The locker has the PIN 4711, I think.", ""),
+]
+
+
+async def forget(runtime: Runtime, text: str) -> None:
+    grant = await runtime.gate.read(OPERATOR, "wren", "user:ada")
+    await runtime.forgetting.forget(grant, ADA, Target(text=text), dry_run=False)
+
+
+@pytest.mark.parametrize(("secret", "line", "left"), WITHIN)
+async def test_what_was_forgotten_does_not_come_back_within_a_longer_line(
+    runtime: Runtime, tmp_path: Path, secret: str, line: str, left: str
+) -> None:
+    await runtime.workspace.put(ADA, Write("MEMORY.md", "user", "put"), f"# Notes\n\n- Tea.\n- {secret}\n")
+    await forget(runtime, secret)
+    await imported(runtime.snapshots, ADA, snapshot({"MEMORY.md": f"# Notes\n\n- Tea.\n{line}\n"}))
+    assert await content(runtime) == f"# Notes\n\n- Tea.\n{left}"
+    (tmp_path / "folder.md").write_text(f"- Milk.\n{line}\n")
+    folder = (runtime.workspace, runtime.pipeline, ADA, tmp_path)
+    await index_folder(*folder, tombstones=runtime.tombstones, max_file_bytes=10_000)
+    indexed = await runtime.workspace.read(Principal("default", "wren", "user:ada"), "folder.md")
+    assert indexed.content == f"- Milk.\n{left}"
+
+
+async def test_a_word_or_two_that_were_forgotten_do_not_go_out_of_what_else_is_said(runtime: Runtime) -> None:
+    """A message "ok" that was cleared takes no "ok" out of an archive."""
+    for secret in ("ok", "thank you", "2026", "yes, Monday"):
+        await runtime.workspace.put(ADA, Write("MEMORY.md", "user", "put"), f"- {secret}\n")
+        await forget(runtime, secret)
+    kept = "- The plan is ok for 2026.\n- They said thank you to Ada.\n- Closed on Monday.\n"
+    await imported(runtime.snapshots, ADA, snapshot({"MEMORY.md": kept}))
+    assert await content(runtime) == kept
+
+
+async def test_a_long_archive_is_looked_through_in_a_process_that_can_be_ended(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        secret = " ".join(["my door code is", *"abc"[:number], "1234"])
+        await runtime.workspace.put(ADA, Write("MEMORY.md", "user", "put"), f"- {secret}\n")
+        await forget(runtime, secret)
+    monkeypatch.setattr(isolate, "CPU_SECONDS", 0.05)
+    archive = snapshot({"MEMORY.md": "".join(f"- Line {n} says that {n} is a number.\n" for n in range(25_000))})
+    with pytest.raises(TextTooCostly):
+        await runtime.snapshots.preview(ADA, io.BytesIO(archive))
 
 
 @dataclass

@@ -238,6 +238,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.redact.without_forgotten_words": lambda text: redact.without_forgotten_words(
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
+    "reverie_server.text.redact.is_telling": redact.is_telling,
     "reverie_server.text.redact.word_count": redact.word_count,
     "reverie_server.long_term.memory_text.Searched.contains": _pieces_in,
     "reverie_server.text.redact.Folded.spans_of": lambda text: redact.Folded.of(text).spans_of(

@@ -30,7 +30,7 @@ def wire_snapshots(settings: Settings, database: Database, pipeline: Pipeline, t
         pipeline,
         max_file_bytes=settings.max_file_bytes,
         limits=limits,
-        without_forgotten=tombstones.without_forgotten,
+        without_forgotten=tombstones.of_files,
     )
 
 

@@ -74,7 +74,7 @@ async def index_folder(
     brought = await workspace.present_hashes(place, reason=origin)
     found = await asyncio.to_thread(scan, root, indexed, brought, max_bytes=max_file_bytes)
     to_write = sorted([*found.new, *found.changed])
-    reading = _Reading(root, to_write, max_file_bytes, await tombstones.without_forgotten(place), dict(found.skipped))
+    reading = _Reading(root, to_write, max_file_bytes, await tombstones.of_files(place), dict(found.skipped))
     at = Progress(0, len(to_write) + len(found.removed), 0, len(found.unchanged))
     progress(at)
     pending = 0

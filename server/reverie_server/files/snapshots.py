@@ -24,6 +24,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place, Scope
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
@@ -230,12 +231,10 @@ class Snapshots:
         present = await self._present(place, LONG_TERM)
         memory = next((name for name in LONG_TERM if name in present), LONG_TERM[0])
 
-        def read() -> Snapshot:
-            snapshot = snapshot_format.read_snapshot(file, self.limits, max_file_bytes=self._max_file_bytes)
-            files = {path: text_filter(text) for path, text in snapshot.files.items()}
-            return Snapshot(_with_memory_at(memory, files), snapshot.skipped)
-
-        return await asyncio.to_thread(read)
+        read = partial(snapshot_format.read_snapshot, max_file_bytes=self._max_file_bytes)
+        snapshot = await asyncio.to_thread(read, file, self.limits)
+        files = {path: await isolated(text_filter, text, chars=len(text)) for path, text in snapshot.files.items()}
+        return Snapshot(_with_memory_at(memory, files), snapshot.skipped)
 
     async def _compare(self, place: Place, snapshot: Snapshot) -> Report:
         before = await self._present(place, list(snapshot.files))

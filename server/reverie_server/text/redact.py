@@ -38,6 +38,11 @@ _WORD = re.compile(r"\S+")
 _NOT_SPACE = re.compile(r"[^ \t]")
 _FULL_STOPS = ".!?。！？"
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
+# Within a line brackets and quotation marks may stand around a forgotten text, too.
+_AROUND = f"{_EDGES}()[]{{}}（）「」『』《》【】<\"'“”„‘’‚«»‹›_~`"
+_CLAUSE = re.compile(r"[^\n.,;:!?。、，；：！？]+")
+# Of the digits of a year.
+_YEAR = 4
 
 
 class _Folds(dict[int, str]):
@@ -315,22 +320,36 @@ def word_count(text: str) -> int:
     return count if count <= MAX_WORDS else 0
 
 
-def without_forgotten_words(text: str, counts: Collection[int], is_forgotten: Callable[[str], bool]) -> str:
+def is_telling(kept: str) -> bool:
+    """Whether a forgotten text says enough to be known within a longer line: a sentence does, and a number or a code
+    that is more than a year."""
+    return is_sentence(kept) or (len(kept) > _YEAR and sum(map(str.isdigit, kept)) >= _YEAR)
+
+
+def without_forgotten_words(
+    text: str, counts: Collection[int], is_forgotten: Callable[[str], bool], *, by_line: bool = False
+) -> str:
     """A text without the runs of words whose essence is forgotten, anywhere in a line.
 
-    `counts` are the lengths of the runs, in words. Longer runs are removed first.
+    `counts` are the lengths of the runs, in words; of a script without spaces a clause is one. Longer runs are removed
+    first; `by_line` as for `erase`.
     """
     words = [word.span() for word in _WORD.finditer(text)]
     forgotten = _ForgottenParts(is_forgotten)
+    _check_runs(forgotten, text, (span.span() for span in _CLAUSE.finditer(text) if _UNSPACED.search(span.group())))
     for count in sorted(counts, reverse=True):
-        for first in range(len(words) - count + 1):
-            start, end = words[first][0], words[first + count - 1][1]
-            run = text[start:end]
-            lead = len(run) - len(run.lstrip(_EDGES))
-            part = run.strip(_EDGES)
-            forgotten.check(run, part, (start + lead, start + lead + len(part)))
+        starts = range(len(words) - count + 1)
+        _check_runs(forgotten, text, ((words[first][0], words[first + count - 1][1]) for first in starts))
         forgotten.drop_answers()
-    return forgotten.removed_from(text, by_line=False)
+    return forgotten.removed_from(text, by_line=by_line)
+
+
+def _check_runs(forgotten: _ForgottenParts, text: str, runs: Iterable[Span]) -> None:
+    for start, end in runs:
+        run = text[start:end]
+        for part in {run.strip(_EDGES), run.strip(_AROUND)}:
+            lead = run.find(part)
+            forgotten.check(part, part, (start + lead, start + lead + len(part)))
 
 
 class _ForgottenParts:
