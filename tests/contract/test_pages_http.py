@@ -635,3 +635,95 @@ async def test_what_all_share_is_linked_where_it_stands(
     assert f'scope=team">{path}</a>' in (await look(browser, f"turns/{turn['id']}")).text
     found = (await send(browser, "search", {"query": "Petra Lindqvist", "tier": "document"})).text
     assert f'scope=team">{path}:1</a>' in found
+
+
+async def a_night(client: httpx.AsyncClient, **owner: str) -> dict[str, Any]:
+    """The report of a night that lets a note enter MEMORY.md."""
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    note = {"content": "- My locker at the station is number 34.\n", **owner}
+    await client.put(f"/agents/wren/files/memory/{yesterday}.md", json=note)
+    body = {"topic": "the locker", **owner}
+    ran = (await client.post("/memory/wren/dreaming/focused", json=body)).json()["data"]
+    found = (await client.get(f"/memory/wren/dream/reports/{ran['report_id']}", params=owner)).json()["data"]
+    assert found["diff"], found
+    return dict(found)
+
+
+def undo_of(shown: str) -> dict[str, str]:
+    """The fields of the form that undoes a night."""
+    [form] = re.findall(r'<form method="post" action="[^"]+/undo[^"]*">(.*?)</form>', shown, re.DOTALL)
+    return dict(re.findall(r'name="([a-z_]+)" value="([^"]*)"', form))
+
+
+@pytest.mark.parametrize("is_isolated", [True, False])
+async def test_undoing_a_night_says_that_the_file_was_changed_and_takes_back_nothing_unseen(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, is_isolated: bool
+) -> None:
+    """Without isolation the reports of whoever is chosen are the team's, and so is the file."""
+    memory, path = "/agents/wren/files/MEMORY.md", "MEMORY.md"
+    await client.put(memory, json={"owner_key": ME, "content": "# Long-term Memory\n\n## Notes\n\n- Tea.\n"})
+    await client.put("/agents/wren", json={"settings": {"memory_isolation": is_isolated}})
+    report = await a_night(client, owner_key=ME)
+    night = f"nights/{report['id']}"
+    shown = (await look(browser, night)).text
+    assert "has been changed since" not in shown
+    undo = undo_of(shown)
+    present = (
+        await client.get(memory, params={"owner_key": ME, "scope": "personal" if is_isolated else "team"})
+    ).json()
+    later = f"{present['content']}- Ada moved.\n"
+    await client.put(memory, json={"owner_key": ME, "content": later})
+    # What was changed after the page was made is not taken back unseen.
+    late = await send(browser, f"{night}/undo", undo)
+    assert (late.status_code, "has been changed since" in late.text) == (412, True)
+    shown = (await look(browser, night)).text
+    assert "has been changed since" in shown
+    address = re.search(r'href="([^"]+)">See all that would go', shown)
+    assert address is not None
+    assert "-- Ada moved." in (await browser.get(address[1].replace("&amp;", "&"))).text
+    done = await send(browser, f"{night}/undo", undo_of(shown))
+    assert done.status_code == 303, done.text
+    restored = (await browser.get(done.headers["location"])).text
+    assert ("present one again" in restored, "locker" in restored.partition("<article")[2]) == (True, False)
+    found = await client.get(memory, params={"owner_key": ME, "scope": "personal" if is_isolated else "team"})
+    assert ("locker" in found.json()["content"], path in restored) == (False, True)
+
+
+async def test_undoing_the_first_night_of_a_person_deletes_the_file_that_it_made(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    report = await a_night(client, owner_key=ME)
+    assert report["version_before"] is None
+    assert "What it changed, and undo" in (await look(browser, "overview")).text
+    shown = (await look(browser, f"nights/{report['id']}")).text
+    assert "Undo: delete MEMORY.md" in shown
+    done = await send(browser, f"nights/{report['id']}/undo", undo_of(shown))
+    assert "It is undone" in (await browser.get(done.headers["location"])).text
+    gone = await client.get("/agents/wren/files/MEMORY.md", params={"owner_key": ME, "scope": "personal"})
+    assert gone.status_code == 404
+    again = (await look(browser, f"nights/{report['id']}")).text
+    assert "Undo" not in again.partition("What changed in")[2]
+    # Nothing to undo any more, and nobody's file is deleted twice.
+    assert (await send(browser, f"nights/{report['id']}/undo", undo_of(shown))).status_code in (404, 412)
+
+
+async def test_undo_is_spoken_of_where_there_is_one(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    messages = [
+        {"role": "user", "content": f"I work at Aldi. My boss is Petra Lind. We have {n} lockers."} for n in (3, 4)
+    ]
+    for session in range(6):
+        body = {"owner_key": ME, "messages": messages}
+        await client.post(f"/agents/wren/sessions/web:{session}/messages", json=body)
+        await client.post(f"/agents/wren/sessions/web:{session}/complete", json={"owner_key": ME})
+    await drain(runtime)
+    await deferred(runtime.database, Work("dreaming", "default", "wren", ME))
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    reports = (await client.get("/memory/wren/dream/reports", params={"owner_key": ME})).json()["data"]["reports"]
+    [report] = [each for each in reports if each["mode"] == "dreaming" and each["diff"]]
+    shown = (await look(browser, "overview")).text
+    assert ("What it changed</a>" in shown, "What it changed, and undo" in shown) == (True, False)
+    night = (await look(browser, f"nights/{report['id']}")).text
+    assert "Undo" not in night
+    assert "There is no undo of this" in night

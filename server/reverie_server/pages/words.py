@@ -27,6 +27,7 @@ _BELOW = {"person": "people", "which": ""}
 _DONE: Mapping[str, str] = {
     "saved": "Saved. The text before it stays in the history below.",
     "restored": "The older version is the present one again. Nothing is lost: the history below has all versions.",
+    "undone": "It is undone: the file, which there was not before that night, is deleted.",
     "fact-saved": "Saved: the fact with the new words holds from now on, and the old one is kept as superseded.",
     "fact-confirmed": "Confirmed: this fact has full trust again.",
     "fact-rated": "Noted. It moves the trust in this fact.",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from reverie_indexer.errors import NotFound
+from reverie_indexer.errors import NotFound, StaleVersion
+from reverie_indexer.model import Scope
 from reverie_server.http.routes import dreams, files
-from reverie_server.http.schemas.common import VersionsQuery
+from reverie_server.http.schemas.common import ScopedOwner, VersionsQuery
 from reverie_server.http.schemas.control import CandidatesQuery, ControlQuery, FocusBody, ReportPage
 from reverie_server.nights.emergence.candidates import STOPPED
 from reverie_server.pages.entrance import ROOT
@@ -47,21 +48,51 @@ async def list_candidates(visit: Visiting) -> Response:
 @router.get("/nights/{report_id}")
 async def show_report(visit: Visiting, report_id: str) -> Response:
     """A report: what was seen, what entered, what did not and why, and the diff."""
-    query = visit.query(ControlQuery)
-    found = await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, query)
-    present = await _version(visit, found.data.path) if found.data.diff else None
+    return await _report(visit, report_id)
+
+
+async def _report(visit: Visit, report_id: str, *, status: int = 200) -> Response:
+    report = (
+        await dreams.dream_report(visit.agent_id, report_id, visit.system, visit.who, visit.query(ControlQuery))
+    ).data
+    # Reports are of the place that a write goes to, and so are the files that they tell of.
     scope = await visit.write_scope()
-    return await visit.show("night.html", report=found.data, stopped=STOPPED, present=present, scope=scope)
+    present = await _version(visit, report.path, scope) if report.path and report.diff else None
+    # Of what dreaming wrote beside others' lines no version is noted.
+    may_undo = report.version_after is not None and (report.version_before or present) is not None
+    return await visit.show(
+        "night.html", status, report=report, stopped=STOPPED, present=present, scope=scope, may_undo=may_undo
+    )
 
 
-async def _version(visit: Visit, path: str | None) -> int | None:
+async def _version(visit: Visit, path: str, scope: Scope) -> int | None:
     """The present version of the file that a night changed; None where there is none any more."""
-    query = visit.query(VersionsQuery, limit=1, scope="personal" if visit.owner_key else "team")
+    query = visit.query(VersionsQuery, limit=1, scope=scope)
     try:
-        history = await files.list_versions(visit.agent_id, path or "", visit.system, visit.who, query)
+        history = await files.list_versions(visit.agent_id, path, visit.system, visit.who, query)
     except NotFound:
         return None
-    return history.versions[0].version if history.versions else None
+    return next((each.version for each in history.versions if not each.deleted), None)
+
+
+@router.post("/nights/{report_id}/undo")
+async def undo(visit: Visiting, form: Sent, report_id: str) -> Response:
+    """Take back what a night changed in a file, at the version that the page has shown: make the text before it the
+    present one, or delete a file that there was not. Where the file has changed meanwhile the page says so again."""
+    a, system, who = visit.agent_id, visit.system, visit.who
+    report = (await dreams.dream_report(a, report_id, system, who, visit.query(ControlQuery))).data
+    if report.path is None or report.version_after is None:
+        raise NotFound("this night has nothing to undo")
+    place = ScopedOwner.model_validate({**visit.whose, "scope": await visit.write_scope()})
+    tag = f'"{form.number("version")}"' if form.optional("version") else None
+    try:
+        if report.version_before is None:
+            await files.delete_file(a, report.path, system, who, place, tag)
+            return visit.go(f"nights/{report_id}", done="undone")
+        await files.restore_version(a, report.path, report.version_before, Response(), system, who, place, tag)
+    except StaleVersion:
+        return await _report(visit, report_id, status=412)
+    return visit.go("memory/file", path=report.path, scope=place.scope, done="restored")
 
 
 @router.post("/nights")
