@@ -165,7 +165,7 @@ async def test_the_morning_card_is_edited_confirmed_and_dismissed(lived: httpx.A
     assert text in await sight.text("article")
     await sight.visit("overview")
     if await sight.page.locator("form.entry").count():
-        await sight.send("Dismiss all")
+        await sight.send("Dismiss these")
     assert await sight.page.locator("form.entry").count() == 0
 
 

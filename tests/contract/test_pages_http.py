@@ -727,3 +727,61 @@ async def test_undo_is_spoken_of_where_there_is_one(
     night = (await look(browser, f"nights/{report['id']}")).text
     assert "Undo" not in night
     assert "There is no undo of this" in night
+
+
+async def test_a_decided_contradiction_is_in_the_archive_as_the_page_says(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await remember(client, "memory/2023-05-04.md", "- The budget is 300 euros.\n")
+    await remember(client, "memory/2023-05-04-02.md", "- The budget is 500 euros.\n")
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    shown = (await look(browser, "contradictions")).text
+    assert "its line moves from its file into <code>memory/archive/</code>" in shown
+    [number] = re.findall(r"/contradictions/(con-\d+)", shown.partition("Keep A")[0])
+    [kept] = re.findall(r'<p class="text">([^<]+)</p>', shown.partition("Keep A")[0])
+    assert (await send(browser, f"contradictions/{number}", {"keep": "a"})).status_code == 303
+    [lost] = {"The budget is 300 euros.", "The budget is 500 euros."} - {kept}
+    archive = f"memory/archive/{datetime.now(UTC):%Y-%m}.md"
+    assert lost in (await look(browser, "memory/file", path=archive)).text
+    notes = [(await look(browser, "memory/file", path=f"memory/2023-05-04{n}.md")).text for n in ("", "-02")]
+    assert lost not in "".join(notes)
+
+
+async def test_confirming_a_fact_does_what_the_page_says(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    for text in ("I work at Aldi.", "I work at Lidl now."):
+        body = {"messages": [{"role": "user", "content": text}], "owner_key": ME}
+        await client.post("/agents/wren/sessions/web:1/messages", json=body)
+        await client.post("/agents/wren/sessions/web:1/complete", json={"owner_key": ME})
+        await drain(runtime)
+    found = (await client.get("/agents/wren/facts", params={"owner_key": ME})).json()["facts"]
+    [old] = [fact for fact in found if fact["state"] == "superseded"]
+    [new] = [fact for fact in found if "Lidl" in fact["text"] and fact["state"] == "current"]
+    await send(browser, f"facts/{new['id']}/unhelpful", {})
+    done = await send(browser, f"facts/{new['id']}/confirm", {})
+    after = (await browser.get(done.headers["location"])).text
+    assert "as far as it had faded" in after
+    assert (await client.get(f"/agents/wren/facts/{new['id']}", params={"owner_key": ME})).json()["fact"][
+        "trust"
+    ] < 0.31
+    # Of what holds no longer nothing would come of a confirmation.
+    shown = (await look(browser, f"facts/{old['id']}")).text
+    assert [f"facts/{each['id']}/confirm?" in shown.replace("%2F", "/") for each in (old, new)] == [False, True]
+    assert "rises when you rate it helpful" in (await look(browser, "overview")).text
+
+
+async def test_dismissing_the_card_brings_up_what_an_earlier_night_let_in(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    first = await a_night(client, owner_key=ME)
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    note = {"content": "- My bicycle is parked at the harbour.\n", "owner_key": ME}
+    await client.put(f"/agents/wren/files/memory/{yesterday}-02.md", json=note)
+    await client.post("/memory/wren/dreaming/focused", json={"topic": "the bicycle", "owner_key": ME})
+    shown = (await look(browser, "overview")).text.partition("New in long-term memory")[2].partition("</section>")[0]
+    assert ("bicycle" in shown, "locker" in shown, "Dismiss these" in shown) == (True, False, True)
+    seen = await send(browser, "card/seen", {})
+    after = (await browser.get(seen.headers["location"])).text
+    assert "an earlier night" in after.partition('class="done"')[2].partition("</p>")[0]
+    assert first["promoted"][0]["text"] in after.partition("New in long-term memory")[2]

@@ -74,7 +74,7 @@ async def rate_fact(a: Agent, fact_id: FactId, body: FactFeedback, system: Syste
 async def confirm_fact(
     a: Agent, fact_id: FactId, system: System, who: Who, body: Annotated[FactOwner | None, Body()] = None
 ) -> FactBody:
-    """Say that a fact is so: its trust is whole again."""
+    """Say that a fact is so: its trust is what it was before it faded with time."""
     grant, _ = await system.gate.write(who, a, body.resolved_owner() if body else None, None)
     fact = await system.facts.view.fact(grant.principal, fact_id)
     await system.facts.votes.confirm(place_of(grant, fact), fact.fact_id, by=grant.author)

@@ -88,9 +88,9 @@ async def _curves(visit: Visit) -> list[tuple[str, list[int]]]:
 
 @router.post("/card/seen", dependencies=SENT)
 async def dismiss_card(visit: Visiting) -> Response:
-    """Dismiss the morning card."""
+    """Dismiss the morning card; the next is that of an earlier night."""
     await dreams.see_morning_card(visit.agent_id, visit.system, visit.who, ControlBody.model_validate(visit.whose))
-    return visit.go("overview", done="card")
+    return visit.go("overview", done="card-seen")
 
 
 @router.post("/card/{report_id}/{key}/{action}")
