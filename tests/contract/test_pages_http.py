@@ -785,3 +785,44 @@ async def test_dismissing_the_card_brings_up_what_an_earlier_night_let_in(
     after = (await browser.get(seen.headers["location"])).text
     assert "an earlier night" in after.partition('class="done"')[2].partition("</p>")[0]
     assert first["promoted"][0]["text"] in after.partition("New in long-term memory")[2]
+
+
+async def test_a_conversation_has_its_episode_however_many_came_after_it(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime, conninfo: str
+) -> None:
+    for session, text in (("web:1", "I moved to Bergen in May."), ("web:2", "I sold the green boat.")):
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]
+        url = f"/agents/wren/sessions/{session}"
+        await client.post(f"{url}/messages", json={"messages": messages, "owner_key": ME})
+        await client.post(f"{url}/complete", json={"owner_key": ME})
+        await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    columns = (
+        "tenant_id, slice_id, agent_id, owner_key, session_key, session_id, compactions, summary, abstract, "
+        "key_topics, method, started_at, ended_at, created_at, expires_at"
+    )
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(
+            f"INSERT INTO episodes (from_seq, through_seq, {columns}) SELECT 2 + n, 2 + n, {columns} FROM episodes, "
+            "generate_series(1, 120) AS n WHERE session_id = 'web:2'"
+        )
+    found = (await look(browser, "conversations/web:1")).text.partition("What it came to")[2]
+    assert ("Bergen" in found, "green boat" in found, "No episode" in found) == (True, False, False)
+    many = (await look(browser, "conversations/web:2")).text.partition("What it came to")[2]
+    assert ("the newest 100" in many, "Bergen" in many) == (True, False)
+    listed = await client.get("/agents/wren/episodes", params={"owner_key": ME, "session_id": "web:1"})
+    assert [each["session_id"] for each in listed.json()["episodes"]] == ["web:1"]
+    await client.post("/agents/wren/sessions/web:3/messages", json={"messages": messages, "owner_key": ME})
+    assert "none has been made of it yet" in (await look(browser, "conversations/web:3")).text
+
+
+async def test_a_conversation_shows_no_episode_of_somebody_elses_of_the_same_name(
+    client: httpx.AsyncClient, browser: httpx.AsyncClient, runtime: Runtime
+) -> None:
+    await client.put("/agents/wren", json={"settings": {"memory_isolation": False}})
+    for owner, text in ((ME, "I moved to Bergen in May."), ("user:2", "I sold the green boat.")):
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]
+        await client.post("/agents/wren/sessions/web:1/messages", json={"messages": messages, "owner_key": owner})
+        await client.post("/agents/wren/sessions/web:1/complete", json={"owner_key": owner})
+    await drain(runtime, until=datetime.now(UTC) + timedelta(hours=1))
+    found = (await look(browser, "conversations/web:1")).text.partition("What it came to")[2]
+    assert ("Bergen" in found, "green boat" in found) == (True, False)

@@ -15,9 +15,10 @@ from reverie_client.request import Call, segment
 class Episodes(Bound):
     """Episodes, which the background work makes of conversations that are complete. Every method may raise NotFound."""
 
-    def episodes(self, *, page_size: int | None = None) -> Iterator[Episode]:
-        """The owner's visible episodes, newest first, without expired ones; pages are fetched as they are needed."""
-        query = {**self._owner, "limit": page_size}
+    def episodes(self, session_id: str | None = None, *, page_size: int | None = None) -> Iterator[Episode]:
+        """The owner's visible episodes, of one conversation or of all, newest first, without expired ones; pages are
+        fetched as they are needed."""
+        query = {**self._owner, "session_id": session_id, "limit": page_size}
         call = Call(method="GET", path=f"{self._path}/episodes", query=query, is_read=True)
         return self._connection.each(EpisodePage, call)
 

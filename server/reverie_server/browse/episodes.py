@@ -81,10 +81,13 @@ class Episodes:
         self._forgotten_log = forgotten_log
         self._now = now
 
-    async def page(self, principal: Principal, *, before: int | None, limit: int) -> list[SourcedEpisode]:
-        """A page of the episodes that the principal sees, newest first, numbered below `before`."""
+    async def page(
+        self, principal: Principal, session_id: str | None = None, *, before: int | None, limit: int
+    ) -> list[SourcedEpisode]:
+        """A page of the episodes that the principal sees, newest first, numbered below `before`; of one conversation
+        where its id is given."""
         async with self._database.tenant(principal.tenant_id, snapshot=True) as connection:
-            return await self._read(connection, principal, before=before, limit=limit)
+            return await self._read(connection, principal, session_id=session_id, before=before, limit=limit)
 
     async def get(self, principal: Principal, public_id: str) -> SourcedEpisode:
         """The episode with this id. A team member also sees what its leader shares. NotFound."""

@@ -95,15 +95,17 @@ async def read_episodes(
     *,
     now: datetime,
     before: int | None = None,
+    session_id: str | None = None,
     episode_ids: Sequence[int] | None = None,
     limit: int = PAGE,
 ) -> list[Episode]:
-    """A page of episodes, newest first: those numbered below `before`, or of these numbers."""
+    """A page of episodes, newest first: those numbered below `before`, of a conversation, or of these numbers."""
     params = {
         "tenant_id": tenant_id,
         "slice_ids": list(slice_ids),
         "now": now,
         "before": before,
+        "session_id": session_id,
         "episode_ids": None if episode_ids is None else list(episode_ids),
         "limit": limit,
     }

@@ -15,13 +15,15 @@ SET summary = %(summary)s, abstract = %(abstract)s, key_topics = %(key_topics)s,
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = %(episode_id)s AND summary = %(was)s
 RETURNING episode_id;
 
--- episodes: those of some slices that have not expired, newest first, before a number, or by their numbers
+-- episodes: those of some slices that have not expired, newest first, before a number, of one conversation, or by their
+-- numbers
 SELECT episode_id, slice_id, agent_id, owner_key, session_key, session_id, from_seq, through_seq, compactions, summary,
        abstract, key_topics, method, prompt, prompt_version, model, fallback, attempts, started_at, ended_at, created_at,
        expires_at, semantic_at, promoted_at, promoted_to
 FROM episodes
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[]) AND expires_at > %(now)s
   AND (%(before)s::bigint IS NULL OR episode_id < %(before)s::bigint)
+  AND (%(session_id)s::text IS NULL OR session_id = %(session_id)s::text)
   AND (%(episode_ids)s::bigint[] IS NULL OR episode_id = ANY(%(episode_ids)s::bigint[]))
 ORDER BY episode_id DESC
 LIMIT %(limit)s;

@@ -35,7 +35,9 @@ async def list_episodes(a: Agent, system: System, who: Who, query: Annotated[Epi
         grant = await system.gate.read(who, a, query.resolved_owner())
     position = decode_cursor(query.cursor, int)
     before = int(position[0]) if position else None
-    page = await system.consolidation.episodes.page(grant.principal, before=before, limit=query.limit + 1)
+    page = await system.consolidation.episodes.page(
+        grant.principal, query.session_id, before=before, limit=query.limit + 1
+    )
     episodes = page[: query.limit]
     counted(len(episodes))
     cursor = encode_cursor(episodes[-1].episode.episode_id) if len(page) > query.limit else None

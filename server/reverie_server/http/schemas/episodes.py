@@ -45,7 +45,10 @@ _EPISODE = {
 
 
 class EpisodesQuery(Page):
-    """Which episodes. `owner_key=*`, for an admin's key that is bound to no owner: everybody's."""
+    """Which episodes: of one conversation, or of all. `owner_key=*`, for an admin's key that is bound to no owner:
+    everybody's."""
+
+    session_id: Text | None = None
 
     @property
     def is_everybody(self) -> bool:

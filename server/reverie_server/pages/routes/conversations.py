@@ -18,7 +18,7 @@ from reverie_server.pages.visit import SENT, PageRoute, Visiting
 from reverie_server.prompt.turn_log import MAX_MESSAGE_CHARS
 
 router = APIRouter(prefix=f"{ROOT}/{{a}}", include_in_schema=False, route_class=PageRoute)
-_TURNS = 100
+_EPISODES = _TURNS = 100
 
 
 @router.get("/conversations")
@@ -37,8 +37,9 @@ async def transcript(visit: Visiting, s: str) -> Response:
     a, system, who = visit.agent_id, visit.system, visit.who
     session = await sessions.get_session(a, s, system, who, visit.query(Owner))
     page = await sessions.list_messages(a, s, system, who, visit.query(Page, "cursor", limit=50))
-    found = await episodes.list_episodes(a, system, who, visit.query(EpisodesQuery, limit=100))
-    of_session = [episode for episode in found.episodes if episode.session_id == s]
+    found = await episodes.list_episodes(a, system, who, visit.query(EpisodesQuery, session_id=s, limit=_EPISODES))
+    # Where people share one memory, another's conversation may have the same name.
+    of_session = [episode for episode in found.episodes if episode.owner_key == session.owner_key]
     prompts = await turns.list_turns(a, system, who, visit.query(TurnsQuery, session_id=s, limit=_TURNS))
     turns_of, elsewhere = _placed(page.messages, prompts.turns)
     return await visit.show(
@@ -47,6 +48,7 @@ async def transcript(visit: Visiting, s: str) -> Response:
         messages=page.messages,
         next_cursor=page.next_cursor,
         episodes=of_session,
+        has_older_episodes=found.next_cursor is not None,
         turns_of=turns_of,
         elsewhere=elsewhere,
     )
