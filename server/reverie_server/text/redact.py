@@ -38,11 +38,9 @@ _WORD = re.compile(r"\S+")
 _NOT_SPACE = re.compile(r"[^ \t]")
 _FULL_STOPS = ".!?。！？"
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
-# Within a line brackets and quotation marks may stand around a forgotten text, too.
+# What may be around a text within a line.
 _AROUND = f"{_EDGES}()[]{{}}（）「」『』《》【】<\"'“”„‘’‚«»‹›_~`"
 _CLAUSE = re.compile(r"[^\n.,;:!?。、，；：！？]+")
-# Of the digits of a year.
-_YEAR = 4
 
 
 class _Folds(dict[int, str]):
@@ -310,7 +308,7 @@ def without_forgotten(text: str, is_forgotten: Callable[[str], bool]) -> str:
     """Markdown without the passages and lines whose essence is forgotten."""
     forgotten = _ForgottenParts(is_forgotten)
     for start, end in _parts(text):
-        forgotten.check(text[start:end], text[start:end], (start, end))
+        forgotten.check(text[start:end], (start, end))
     return forgotten.removed_from(text, by_line=True)
 
 
@@ -321,35 +319,25 @@ def word_count(text: str) -> int:
 
 
 def is_telling(kept: str) -> bool:
-    """Whether a forgotten text says enough to be known within a longer line: a sentence does, and a number or a code
-    that is more than a year."""
-    return is_sentence(kept) or (len(kept) > _YEAR and sum(map(str.isdigit, kept)) >= _YEAR)
+    """Whether a text says enough to be known within a longer line: a sentence, or a number that is more than a year."""
+    return is_sentence(kept) or (len(kept) > 4 and sum(map(str.isdigit, kept)) >= 4)
 
 
 def without_forgotten_words(
     text: str, counts: Collection[int], is_forgotten: Callable[[str], bool], *, by_line: bool = False
 ) -> str:
-    """A text without the runs of words whose essence is forgotten, anywhere in a line.
+    """A text without the runs of words whose essence is forgotten, anywhere in a line; `by_line` as for `erase`.
 
-    `counts` are the lengths of the runs, in words; of a script without spaces a clause is one. Longer runs are removed
-    first; `by_line` as for `erase`.
+    `counts` are the lengths of the runs, in words; of a script without spaces a clause is one. Longer runs go first.
     """
     words = [word.span() for word in _WORD.finditer(text)]
     forgotten = _ForgottenParts(is_forgotten)
-    _check_runs(forgotten, text, (span.span() for span in _CLAUSE.finditer(text) if _UNSPACED.search(span.group())))
+    forgotten.check_runs(text, (span.span() for span in _CLAUSE.finditer(text) if _UNSPACED.search(span.group())))
     for count in sorted(counts, reverse=True):
         starts = range(len(words) - count + 1)
-        _check_runs(forgotten, text, ((words[first][0], words[first + count - 1][1]) for first in starts))
+        forgotten.check_runs(text, ((words[first][0], words[first + count - 1][1]) for first in starts))
         forgotten.drop_answers()
     return forgotten.removed_from(text, by_line=by_line)
-
-
-def _check_runs(forgotten: _ForgottenParts, text: str, runs: Iterable[Span]) -> None:
-    for start, end in runs:
-        run = text[start:end]
-        for part in {run.strip(_EDGES), run.strip(_AROUND)}:
-            lead = run.find(part)
-            forgotten.check(part, part, (start + lead, start + lead + len(part)))
 
 
 class _ForgottenParts:
@@ -360,14 +348,20 @@ class _ForgottenParts:
         self._answers: dict[str, bool] = {}
         self._spans: dict[str, list[Span]] = {}
 
-    def check(self, text: str, part: str, span: Span) -> None:
-        """Add the part and its span if the essence of the text around it is forgotten."""
-        answer = self._answers.get(text)
-        if answer is None:
-            core = essence(text)
-            answer = self._answers[text] = bool(core) and self._is_forgotten(core)
-        if answer and part:
+    def check(self, part: str, span: Span) -> None:
+        """Add the part and its span if its essence is forgotten."""
+        if part not in self._answers:
+            core = essence(part)
+            self._answers[part] = bool(core) and self._is_forgotten(core)
+        if self._answers[part]:
             self._spans.setdefault(part, []).append(span)
+
+    def check_runs(self, text: str, runs: Iterable[Span]) -> None:
+        """Check runs of words of a text, each without the marks around it."""
+        for start, end in runs:
+            run = text[start:end]
+            for part in {run.strip(_EDGES), run.strip(_AROUND)}:
+                self.check(part, (at := start + run.find(part), at + len(part)))
 
     def drop_answers(self) -> None:
         """Free the answers for the texts so far: none of these texts comes again."""
