@@ -16,6 +16,7 @@ from reverie_indexer.file_rules import is_searchable, is_unedited_seed
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance, role_names
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
+from reverie_server.search.derived_files import only_repeats
 from reverie_server.sessions.model import Message
 
 SQL = Queries(__file__)
@@ -25,10 +26,9 @@ MAX_SESSIONS, MAX_DOCUMENTS, MAX_MESSAGES = 20, 20, 400
 CONTEXT_MESSAGES = 12
 MAX_VERSIONS = 30
 MAX_ACQUAINTANCES = 500
-# Files that speak to the agent or of the server's own work, and nobody's facts.
-_NOT_READ = frozenset({"AGENTS.md", "SOUL.md", "DREAMS.md"})
+# Files that speak to the agent, and nobody's facts.
+_NOT_READ = frozenset({"AGENTS.md", "SOUL.md"})
 _RESERVED = "_system/"
-_ARCHIVE = "memory/archive"
 LOG_STAGE = "daily_log"
 
 
@@ -118,7 +118,8 @@ def is_read(path: str, text: str) -> bool:
 
 def holds_memory(path: str) -> bool:
     """Whether a file of this path is memory: what is said of people and their lives, and not to the agent. Pure."""
-    return path not in _NOT_READ and not path.startswith((_RESERVED, _ARCHIVE)) and is_searchable(path)
+    is_other = path in _NOT_READ or path.startswith(_RESERVED) or only_repeats(path)
+    return not is_other and is_searchable(path)
 
 
 async def _first_stood(

@@ -33,3 +33,10 @@ def is_long_term(path: str) -> bool:
 def is_diary(path: str) -> bool:
     """Whether this file is the diary of the nights, which repeats what others say, or an archive of it."""
     return _DREAMS.fullmatch(path) is not None
+
+
+@lru_cache(_MAX_PATHS)
+def only_repeats(path: str) -> bool:
+    """Whether this file repeats what others say or said, and is no source of anything: the diary of the nights, an
+    archive of it, or one of long-term memory."""
+    return is_diary(path) or _ARCHIVE.fullmatch(path) is not None
