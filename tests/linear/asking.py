@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
-from reverie_server.forgetting import possible_requests
+from reverie_server.forgetting import cut_lines, possible_requests
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     answer_style,
@@ -86,6 +86,12 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
+    "reverie_server.forgetting.cut_lines.cut_beginnings": lambda text: cut_lines.cut_beginnings(
+        [f"Concluded: {text[at : at + 200]}…" for at in range(0, len(text), 200)], [text, *text.split("\n")]
+    ),
+    "reverie_server.forgetting.cut_lines.cut_beginnings:line": lambda text: cut_lines.cut_beginnings(
+        [f"{text}…", f"Concluded: {text[:250]}…"], [text[:200], text]
+    ),
     "reverie_server.forgetting.possible_requests.may_confirm": possible_requests.may_confirm,
     "reverie_server.forgetting.possible_requests.may_ask": lambda text: possible_requests.may_ask(
         [Message(seq=1, role="user", content=text, at=_AT, tokens=1)], None

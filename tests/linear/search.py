@@ -220,6 +220,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.search.derived_files.is_derived": "the path of a passage",
     "reverie_server.search.derived_files.is_long_term": "the path of a passage",
     "reverie_server.search.derived_files.is_diary": "the path of a passage",
+    "reverie_server.search.derived_files.only_repeats": "the path of a passage",
     "reverie_server.search.succession.keyed": _PASSAGE,
     "reverie_server.search.succession.sentence_terms": _PASSAGE,
     "reverie_server.search.succession.superseded_of": _PASSAGE,

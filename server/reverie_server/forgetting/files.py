@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -24,6 +25,7 @@ from reverie_indexer.text.passages import Rules, passages_of
 from reverie_server.facts.erase import forget_cleared
 from reverie_server.files.well_known import INSTRUCTIONS
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.forgetting.cut_lines import cut_beginnings
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.provenance.line_identity import line_spans, lines_among, without_lines
 from reverie_server.provenance.record import forget_lines
@@ -42,6 +44,14 @@ class ForgettableFiles(Forgettable):
         {"documents", "versions", "chunks", "postings", "vectors", "embedding_cache", "recalls", "derivations"}
     )
     cleared_with = "document"
+
+    async def remnants(
+        self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
+    ) -> Collection[str]:
+        """The beginnings of the texts in lines of the diary that an earlier release cut, in whatever version."""
+        params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
+        rows = await (await connection.execute(SQL["cut_lines"], params)).fetchall()
+        return await asyncio.to_thread(cut_beginnings, [row["line"] for row in rows], forgotten.texts)
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten

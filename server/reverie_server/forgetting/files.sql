@@ -8,6 +8,15 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[])
       WHERE strpos(lower(normalize(translate(v.content, %(invisible)s::text, ''), NFKD)), a.word) > 0))
 ORDER BY d.path, d.document_id, v.version;
 
+-- cut_lines: the lines of the diary and its archives with an ellipsis, in all versions of some slices
+SELECT DISTINCT l.line
+FROM documents d
+JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
+CROSS JOIN LATERAL unnest(string_to_array(v.content, E'\n')) AS l(line)
+WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = ANY(%(slice_ids)s::bigint[]) AND d.session_key IS NULL
+  AND (d.path = 'DREAMS.md' OR d.path LIKE 'memory/dreams/%%') AND strpos(v.content, '…') > 0 AND strpos(l.line, '…') > 0
+ORDER BY l.line;
+
 -- rewrite_version: an old text without what was forgotten
 UPDATE versions SET content = %(content)s, size = %(size)s, sha256 = %(sha256)s
 WHERE tenant_id = %(tenant_id)s AND document_id = %(document_id)s AND version = %(version)s;

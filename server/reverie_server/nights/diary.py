@@ -23,7 +23,6 @@ _KEPT_SHARE = 0.75
 _TITLE = "# Dreams"
 _ENTRY = re.compile(r"^## (?=\d{4}-\d\d(?:-\d\d \d\d:\d\d | — ))", re.MULTILINE)
 _MONTH = re.compile(r"## (?P<month>\d{4}-\d\d) — (?P<count>\d+) entries")
-_LINE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,5 +187,5 @@ def _month_line(month: str, count: int) -> str:
 
 
 def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LINE_CHARS else f"{line[: _LINE_CHARS - 1].rstrip()}…"
+    # Whole: what is cut is not found again by who forgets it.
+    return " ".join(text.split())
