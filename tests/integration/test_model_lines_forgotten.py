@@ -11,7 +11,11 @@ from tests.rows import leftovers
 from tests.scripted_model import Asked, Reply, ScriptedModel, fails, says_json
 from tests.talks import Talk
 
+from reverie_indexer.index.slices import own_slices
 from reverie_server.app.pending_jobs import drain
+from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.provenance.line_identity import Derived
+from reverie_server.provenance.record import record
 from reverie_server.runtime import Runtime
 
 SAID = "Dr. Quimby put me on sertraline last week."
@@ -45,3 +49,23 @@ async def test_a_line_in_other_words_goes_with_its_statement(
     written = (await talking.workspace.present(place, ["MEMORY.md"]))["MEMORY.md"][1]
     assert written == "# Long-term Memory\n\n- Enjoys rye bread with cheese.\n"
     assert_index_consistent(conninfo)
+
+
+async def test_a_line_that_a_file_had_before_goes_with_the_statement_that_holds_it(
+    runtime: Runtime, conninfo: str
+) -> None:
+    talk = Talk(runtime)
+    line = "I keep the spare key under the blue flowerpot."
+    said = f"As my neighbour knows, {line[0].lower()}{line[1:]}"
+    await talk.say(said, "I see.")
+    await talk.put("MEMORY.md", f"# Long-term Memory\n\n- {line}\n- Enjoys rye bread with cheese.\n")
+    grant, place = await talk.grant()
+    async with runtime.database.tenant(place.tenant_id) as connection:
+        [slice_id] = await own_slices(connection, place)
+        derived = Derived("MEMORY.md", [line], EXTRACTIVE, "extraction", [])
+        await record(connection, place.tenant_id, slice_id, [derived])
+    await talk.put("MEMORY.md", "# Long-term Memory\n\n- Enjoys rye bread with cheese.\n")
+    await forget_all(runtime, grant, place, text=said)
+    assert leftovers(conninfo, "flowerpot") == []
+    written = (await runtime.workspace.present(place, ["MEMORY.md"]))["MEMORY.md"][1]
+    assert written == "# Long-term Memory\n\n- Enjoys rye bread with cheese.\n"

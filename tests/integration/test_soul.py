@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from tests.facts import read_facts, rows
@@ -16,12 +17,15 @@ from tests.scripted_model import Asked, Reply, ScriptedModel, says, says_json
 from tests.talks import Talk
 
 from reverie_server.app.pending_jobs import drain
+from reverie_server.files.retention import prune_history
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.nights.reports import Report
 from reverie_server.runtime import Runtime
 
 SHORT = "I keep my answers short and to the point, as it is liked here."
 CALM = "I speak calmly, and I say plainly what I do not know."
+OSLO = "I live in Oslo."
+GREETS = "I keep Oslo time, and greet with the weather."
 PREFERENCE = "- I prefer short answers.\n"
 
 
@@ -37,6 +41,13 @@ def team(talking: Runtime) -> Talk:
 
 def soul(*lines: str, facts: Sequence[int] = (1,)) -> Reply:
     return says_json({"lines": [{"text": line, "facts": list(facts)} for line in lines]})
+
+
+def of_facts(wanted: Mapping[str, str], asked: Asked) -> Reply:
+    """The lines, each of the fact with its text."""
+    numbers = {line.split("] ", 1)[1]: int(line[1]) for line in asked.texts("user").splitlines() if line[:1] == "["}
+    lines = [{"text": text, "facts": [numbers[fact]] if fact in numbers else []} for text, fact in wanted.items()]
+    return says_json({"lines": lines})
 
 
 async def evolve(talk: Talk) -> Outcome:
@@ -302,20 +313,8 @@ class TestForgetting:
     async def test_takes_the_lines_that_follow_from_what_is_forgotten(
         self, talk: Talk, scripted: ScriptedModel, conninfo: str
     ) -> None:
-        await knows(talk, "I prefer short answers.", "I live in Oslo.")
-        numbers: dict[str, list[int]] = {}
-
-        def script(asked: Asked) -> Reply:
-            for line in asked.texts("user").splitlines():
-                if line.startswith("["):
-                    numbers[line.split("] ")[1]] = [int(line[1])]
-            lines = [
-                (SHORT, "I prefer short answers."),
-                ("I keep Oslo time, and greet with the weather.", "I live in Oslo."),
-            ]
-            return says_json({"lines": [{"text": text, "facts": numbers.get(fact, [])} for text, fact in lines]})
-
-        scripted.script = script
+        await knows(talk, "I prefer short answers.", OSLO)
+        scripted.script = partial(of_facts, {SHORT: "I prefer short answers.", GREETS: OSLO})
         await evolve(talk)
         assert "Oslo" in await text_of(talk)
         await forget_all(talk.runtime, *await talk.grant(), text="I live in Oslo.")
@@ -323,6 +322,20 @@ class TestForgetting:
         assert not {"versions", "chunks", "reports", "derivations", "facts"} & {*leftovers(conninfo, "oslo")}
         await evolve(talk)
         assert "Oslo" not in await text_of(talk), "and they do not come back"
+
+    @pytest.mark.parametrize("kept_versions", [None, 1])
+    async def test_takes_the_lines_that_followed_from_it_before(
+        self, talk: Talk, scripted: ScriptedModel, conninfo: str, kept_versions: int | None
+    ) -> None:
+        await knows(talk, "I prefer short answers.", OSLO)
+        for lines in ({SHORT: "I prefer short answers.", GREETS: OSLO}, {SHORT: "I prefer short answers.", CALM: OSLO}):
+            scripted.script = partial(of_facts, lines)
+            assert (await evolve(talk)).status == "completed"
+        assert "Oslo" not in await text_of(talk)
+        await prune_history(talk.runtime.database, keep_days=None, keep_count=kept_versions)
+        await forget_all(talk.runtime, *await talk.grant(), text=OSLO)
+        assert not {"versions", "chunks", "reports", "derivations", "facts"} & {*leftovers(conninfo, "oslo")}
+        assert [f"+- {SHORT}" in report.diff for report in await reports_of(talk)] == [False, True]
 
     async def test_while_the_model_thinks_counts(self, talk: Talk, scripted: ScriptedModel) -> None:
         await knows(talk, "I prefer short answers.", "I live in Oslo.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from psycopg.rows import DictRow
@@ -52,10 +52,10 @@ class ForgettableWrittenLines(Forgettable):
             "words": sorted({anchor for text in texts for word in text.split() if (anchor := anchor_of(word))}),
             "invisible": INVISIBLE,
         }
-        rows = await (await connection.execute(SQL["machine_written"], params)).fetchall()
+        lines = await _written_lines(connection, "machine_written", params)
         of_facts = await _lines_of_facts(connection, tenant_id, slice_ids, forgotten)
         of_messages = await _lines_of_messages(connection, tenant_id, slice_ids, texts, messages)
-        return [*await asyncio.to_thread(_statements_in, rows, texts), *of_facts, *of_messages]
+        return [*await asyncio.to_thread(_statements_in, lines, texts), *of_facts, *of_messages]
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
@@ -77,7 +77,7 @@ class ForgettableWrittenLines(Forgettable):
 async def _lines_of_facts(
     connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
 ) -> list[str]:
-    """The lines, as they stand, that the server wrote of facts that hold one of the texts."""
+    """The lines, as they stand or stood, that the server wrote of facts that hold one of the texts."""
     facts = await facts_holding(connection, tenant_id, slice_ids, forgotten)
     if not facts:
         return []
@@ -87,14 +87,8 @@ async def _lines_of_facts(
         "path": SOUL,
         "fact_ids": [public_id("fact", fact["fact_id"]) for fact in facts],
     }
-    rows = await (await connection.execute(SQL["of_facts"], params)).fetchall()
-    return [
-        whole_sentence(spoken(line))
-        for row in rows
-        for hashes in [{bytes(sha256) for sha256 in row["hashes"]}]
-        for line in entry_lines(row["content"])
-        if line_sha256(line) in hashes
-    ]
+    lines = await _written_lines(connection, "of_facts", params)
+    return list(dict.fromkeys(whole_sentence(spoken(line)) for line in lines))
 
 
 async def _lines_of_messages(
@@ -120,13 +114,33 @@ async def _lines_of_messages(
         "seqs": [seq for _, _, seq in messages],
         "log": LOG_REASON,
     }
+    lines = await _written_lines(connection, "of_messages", params)
+    return await asyncio.to_thread(_with_terms, lines, terms, texts)
+
+
+async def _written_lines(connection: Connection, statement: str, params: Mapping[str, object]) -> list[str]:
+    """The lines with one of the hashes in the texts that a statement gives with these; each once."""
     found: dict[str, None] = {}
-    async with connection.cursor(name="lines_of_messages") as cursor:
+    # A line is in most versions of its file, and is compared once.
+    others: set[tuple[int, str]] = set()
+    async with connection.cursor(name=statement) as cursor:
+        # A history may be larger than memory.
         cursor.itersize = 20
-        await cursor.execute(SQL["of_messages"], params)
+        await cursor.execute(SQL[statement], params)
         async for row in cursor:
-            found |= dict.fromkeys(await asyncio.to_thread(_lines_with, row, terms, texts))
+            await asyncio.to_thread(_note_lines, row, found, others)
     return list(found)
+
+
+def _note_lines(row: DictRow, found: dict[str, None], others: set[tuple[int, str]]) -> None:
+    hashes = {bytes(sha256) for sha256 in row["hashes"]}
+    for line in entry_lines(row["content"]):
+        if line in found or (row["document_id"], line) in others:
+            continue
+        if line_sha256(line) in hashes:
+            found[line] = None
+        else:
+            others.add((row["document_id"], line))
 
 
 def _terms_of(texts: Sequence[str]) -> set[str]:
@@ -137,25 +151,19 @@ def _terms_besides(content: str, texts: Sequence[str]) -> set[str]:
     return _terms_of([session_erase.without_texts(content, texts)])
 
 
-def _lines_with(row: DictRow, terms: Collection[str], texts: Sequence[str]) -> list[str]:
-    """The lines of the version that the server wrote, with one of the terms. Those that hold a text lose it anyway."""
-    hashes = {bytes(sha256) for sha256 in row["hashes"]}
-    lines = [whole_sentence(spoken(line)) for line in entry_lines(row["content"]) if line_sha256(line) in hashes]
+def _with_terms(lines: Sequence[str], terms: Collection[str], texts: Sequence[str]) -> list[str]:
+    """The statements of lines that have one of the terms. Those that hold a text lose it anyway."""
     targets = Targets(texts)
-    return [line for line in lines if not meaning_of(line).terms.isdisjoint(terms) and not targets.found_in(line)]
+    said = [whole_sentence(spoken(line)) for line in lines]
+    return [line for line in said if not meaning_of(line).terms.isdisjoint(terms) and not targets.found_in(line)]
 
 
-def _statements_in(rows: Sequence[DictRow], texts: Sequence[str]) -> list[str]:
+def _statements_in(lines: Sequence[str], texts: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     folded = [Folded.of(text).text for text in texts]
-    for row in rows:
-        hashes = {bytes(sha256) for sha256 in row["hashes"]}
-        for line in entry_lines(row["content"]):
-            if line_sha256(line) not in hashes:
-                continue
-            statement = spoken(line)
-            undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
-            # A statement of a word or two is in many texts by chance.
-            if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
-                found |= dict.fromkeys(map(whole_sentence, (statement, undated)))
+    for statement in map(spoken, lines):
+        undated = _DATED.sub("", statement).rstrip().rstrip(".!?。！？ ")
+        # A statement of a word or two is in many texts by chance.
+        if is_distinctive(undated) and any(map(pattern_of(undated).search, folded)):
+            found |= dict.fromkeys(map(whole_sentence, (statement, undated)))
     return list(found)
