@@ -202,6 +202,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.cues_in": lambda text: entries.cues_in(text, "english"),
     "reverie_server.heuristics.entries.kinds_of": entries.kinds_of,
     "reverie_server.heuristics.entries.fact_of": entries.fact_of,
+    "reverie_server.heuristics.entries.facts_asked_for": lambda text: entries.facts_asked_for(
+        [text, f"Please remember that {text}"]
+    ),
     "reverie_server.heuristics.entries.undated": entries.undated,
     "reverie_server.heuristics.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
     "reverie_server.heuristics.entries.dated": lambda text: entries.dated(text, [DAY]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,12 +20,13 @@ from reverie_server.forgettable import Findings, Forgettable, ForgetTier, Forgot
 from reverie_server.forgetting.files import changes_without, shared_files_holding
 from reverie_server.forgetting.receipts import NewReceipt, add_receipt, receipt_name
 from reverie_server.forgetting.selection import Selection, Statements, Target
+from reverie_server.heuristics.entries import facts_asked_for
 from reverie_server.provenance.forgotten_log import ForgottenLog
 from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import Folded
+from reverie_server.text.redact import Folded, sought, whole_sentence
 
 MAX_ATTEMPTS = 5
 # The most statements that one transaction removes: a conversation may have more.
@@ -104,7 +106,7 @@ class Forgetting:
         if selected.texts or session is not None:
             shared = await self._still_shared(grant, place, selected.texts)
             if dry_run:
-                receipt = await self._would_remove(place, selected, session)
+                receipt = await self._would_remove(grant, place, selected, session)
             else:
                 receipt = await self._remove(grant, place, selected, kind or target.kind, session)
             receipt = replace(receipt, still_shared=shared)
@@ -126,16 +128,16 @@ class Forgetting:
             selected.add(text, "0", as_sentence=False)
         return await self._remove(grant, place, selected, "text")
 
-    async def _would_remove(self, place: Place, selected: Statements, session: Session | None) -> Receipt:
+    async def _would_remove(self, grant: Grant, place: Place, selected: Statements, session: Session | None) -> Receipt:
         gone = Forgotten(
             selected.texts,
             lines=selected.lines_by_path,
             session_key=session.session_key if session else None,
             spared=selected.spared,
         )
-        gone = await self._with_remnants(place, gone)
+        gone = await self._with_remnants(grant, place, gone)
         _, stretches = await self._survey(place, gone)
-        gone = await self._with_remnants(place, replace(gone, texts=_longest_first(stretches, gone.texts)))
+        gone = await self._with_remnants(grant, place, replace(gone, texts=_longest_first(stretches, gone.texts)))
         receipt, _ = await self._survey(place, gone)
         return replace(receipt, items=_listed(receipt.items, selected, stretches))
 
@@ -176,8 +178,13 @@ class Forgetting:
                 stretches |= dict.fromkeys(findings.stretches)
         return _receipt(survey, dry_run=True), [text for text in stretches if _key(text) not in known]
 
-    async def _with_remnants(self, place: Place, forgotten: Forgotten) -> Forgotten:
-        """The texts with their remnants: parts that the daily log cut off, or that the server wrote into files."""
+    async def _with_remnants(self, grant: Grant, place: Place, forgotten: Forgotten) -> Forgotten:
+        """The texts with their remnants: what they ask to remember, without the words that ask, parts that were cut
+        off, and what the server wrote into files."""
+        facts = await asyncio.to_thread(facts_asked_for, forgotten.texts, grant.settings.language)
+        # Of what says too little to be a sentence, the request alone goes.
+        whole = [fact for fact in map(whole_sentence, facts) if sought(fact)[1]]
+        forgotten = replace(forgotten, texts=[*forgotten.texts, *whole])
         together = list(forgotten.texts)
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             slice_ids = await own_slices(connection, place)
@@ -195,11 +202,11 @@ class Forgetting:
         session: Session | None,
     ) -> Receipt:
         """Forget texts, lines and a session, in one attempt. Raises Superseded where others changed the memory."""
-        gone = await self._with_remnants(place, gone)
+        gone = await self._with_remnants(grant, place, gone)
         gone = replace(gone, session_key=session.session_key if session else None)
         before, stretches = await self._survey(place, gone)
         paths = frozenset(item.path for item in before.items if item.present and item.tier == "document")
-        gone = await self._with_remnants(place, replace(gone, texts=_longest_first(stretches, gone.texts)))
+        gone = await self._with_remnants(grant, place, replace(gone, texts=_longest_first(stretches, gone.texts)))
         forgotten = replace(gone, edited_paths=paths)
         meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
         log = self._forgotten_log

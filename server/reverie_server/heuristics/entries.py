@@ -7,12 +7,13 @@ user's statements that a person would note. Headings, questions, code, tables, q
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.extract import without_request
+from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.requests.fact_requests import split_request
 from reverie_server.heuristics.salience import NOTABLE, asks, rarity, salience, sentences
 from reverie_server.sessions.daily_log import parts_of
@@ -94,6 +95,16 @@ def kinds_of(statement: str, expected: Cues | None = None) -> frozenset[str]:
 def fact_of(statement: str, expected: Cues | None = None) -> str:
     """A statement without the words that ask to remember it."""
     return _without_request(statement, cues_of(folded(statement), expected))
+
+
+def facts_asked_for(texts: Iterable[str], language: str = "english") -> list[str]:
+    """The sentences of texts that ask to remember what they state, without the words that ask; each once."""
+    facts: dict[str, None] = {}
+    for text in texts:
+        expected = cues_in(text, language)
+        said = [text[span.start : span.end] for span in keyed_sentences(text)]
+        facts |= dict.fromkeys(fact for sentence in said if (fact := fact_of(sentence, expected)) != sentence)
+    return list(facts)
 
 
 def undated(statement: str) -> tuple[str, tuple[date, ...]]:
