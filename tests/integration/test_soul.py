@@ -224,6 +224,41 @@ class TestWhatAModelWrites:
         assert (await evolve(talk)).status == "completed"
         assert await text_of(talk) == "# Who I am\n\n" + "".join(f"- {line}\n" for line in lines)
 
+    @pytest.mark.parametrize("while_it_thinks", [False, True])
+    async def test_stays_while_a_fact_behind_it_holds(
+        self, talk: Talk, scripted: ScriptedModel, while_it_thinks: bool
+    ) -> None:
+        rome = "I plan my answers around the life in Rome, and greet in the morning."
+        await knows(talk, "I prefer short answers.", "I live in Rome.")
+        scripted.script = partial(of_facts, {SHORT: "I prefer short answers.", rome: "I live in Rome."})
+        await evolve(talk)
+        scripted.script = lambda _: soul(rome, SHORT, CALM, facts=[])
+        assert (await evolve(talk)).reason == "2 lines of 2 facts", "what is kept needs no numbers"
+        if while_it_thinks:
+            scripted.plan(replace(soul(SHORT, rome, facts=[]), hangs=True))
+            running = asyncio.create_task(evolve(talk))
+            await scripted.arrived.wait()
+        await knows(talk, "I prefer short answers.", "I live in Paris.")
+        scripted.script = lambda _: soul(SHORT, rome, facts=[])
+        if while_it_thinks:
+            scripted.release()
+            await running
+        else:
+            # The number of another fact does not help.
+            scripted.script = lambda _: soul(SHORT, rome, facts=[1, 2])
+            await evolve(talk)
+        assert await text_of(talk) == f"# Who I am\n\n- {SHORT}\n"
+
+    async def test_stays_where_another_fact_says_the_same(self, talk: Talk, scripted: ScriptedModel) -> None:
+        await knows(talk, "I prefer short answers.")
+        scripted.script = lambda _: soul(SHORT, CALM)
+        await evolve(talk)
+        await knows(talk, "I like short answers.")
+        for facts in ([1], []):
+            scripted.script = lambda _, facts=facts: soul(CALM, SHORT, facts=facts)
+            await evolve(talk)
+            assert SHORT in await text_of(talk)
+
     async def test_stays_away_where_the_model_is_broken(self, talk: Talk, scripted: ScriptedModel) -> None:
         await knows(talk, "I prefer short answers.")
         scripted.script = lambda _: says("I am sorry.")

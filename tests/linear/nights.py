@@ -117,7 +117,7 @@ def _soul_facts(text: str) -> list[soul_text.KnownFact]:
 
 def _reviewed(text: str) -> object:
     proposals = [(text, [1, 2]), *((line, [1, 2]) for line in text.split("\n")[:50])]
-    return soul_text.reviewed(proposals, _soul_facts(text), f"# Ada\n{text}", _nobody, unchanged)
+    return soul_text.reviewed(proposals, _soul_facts(text), f"# Ada\n{text}", _nobody, unchanged, lambda _: None)
 
 
 def _put_together(text: str) -> object:

@@ -6,7 +6,7 @@ A team's SOUL.md is made of the team's facts alone, a person's of that person's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +23,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded
 from reverie_server.access.gate import Grant
-from reverie_server.facts.model import public_id
+from reverie_server.facts.model import parse_id, public_id
 from reverie_server.jobs.model import Outcome, Work, fact_source
 from reverie_server.llm import answers
 from reverie_server.llm.ask import Question, ask
@@ -36,7 +36,6 @@ from reverie_server.nights.soul.text import PATH, KnownFact, SoulText
 from reverie_server.provenance.record import Derived, line_sha256, machine_lines, record
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 from reverie_server.text.markdown_edit import unified_diff
-from reverie_server.text.redact import essence
 
 SQL = Queries(__file__)
 log = structlog.get_logger()
@@ -68,11 +67,15 @@ class SoulDependencies:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """SOUL.md and the facts, as they were read. Without a file `text` is None; before the first, `version` is 0."""
+    """SOUL.md and the facts, as they were read. Without a file `text` is None; before the first, `version` is 0.
+
+    `machine` are the lines of the server; `held` are of those that were made of facts the facts that hold.
+    """
 
     text: str | None
     version: int
     machine: frozenset[bytes]
+    held: Mapping[bytes, frozenset[int]]
     facts: Sequence[KnownFact]
     clean: Callable[[str], str]
     tombstones: object
@@ -84,6 +87,10 @@ class _Seen:
     def is_machine(self, line: str) -> bool:
         """Whether the server wrote a line."""
         return line_sha256(line) in self.machine
+
+    def held_of(self, line: str) -> frozenset[int] | None:
+        """The facts that hold of those that the server made a line of; None where nothing tells."""
+        return self.held.get(line_sha256(line))
 
 
 class SoulEvolution:
@@ -121,7 +128,7 @@ class SoulEvolution:
             return await self._skip(run, "the model gave no answer", answer.generation, answer.fallback)
         proposals = [(line.text, line.facts) for line in answer.value.lines]
         review = await asyncio.to_thread(
-            soul_text.reviewed, proposals, seen.facts, seen.before, seen.is_machine, seen.clean
+            soul_text.reviewed, proposals, seen.facts, seen.before, seen.is_machine, seen.clean, seen.held_of
         )
         lines = [line.text for line in review.lines]
         limits = {"min_chars": self._rules.min_chars, "max_words": words}
@@ -141,6 +148,7 @@ class SoulEvolution:
             rows = await (await connection.execute(SQL["facts"], params)).fetchall()
             found = await read_documents(connection, tenant_id, slice_ids, [PATH])
             machine = await machine_lines(connection, tenant_id, slice_ids[0], PATH) if slice_ids else frozenset()
+            held = await _held(connection, params)
             mark = await tombstone_mark(connection, tenant_id, slice_ids)
         by_text: dict[str, KnownFact] = {}
         for row in rows:
@@ -151,7 +159,7 @@ class SoulEvolution:
         facts = await asyncio.to_thread(soul_text.usable_facts, list(by_text.values()), clean)
         text = next((text for document, text in found if document.deleted_at is None), None)
         version = next((document.version for document, _ in found), 0)
-        return _Seen(text, version, machine, facts, clean, mark)
+        return _Seen(text, version, machine, held, facts, clean, mark)
 
     def _question(self, place: Place, seen: _Seen, words: int) -> Question[answers.Soul]:
         inputs = {
@@ -197,11 +205,10 @@ class SoulEvolution:
 
         async def within(connection: Connection, slice_: Slice) -> None:
             await _check(connection, place, slice_, seen, review.lines)
-            known = {essence(line) for line in seen.before.splitlines() if seen.is_machine(line)}
             derived = [
                 Derived(PATH, [line.text], generation, STAGE, [_source(fact_id) for fact_id in line.fact_ids])
                 for line in review.lines
-                if essence(line.text) not in known
+                if not line.is_kept
             ]
             await record(connection, place.tenant_id, slice_.slice_id, derived, at=report.ended_at)
             await keep_report(connection, place, slice_, report)
@@ -219,6 +226,15 @@ class SoulEvolution:
             version_after=seen.version + 1,
             diff=unified_diff(seen.before, after, PATH, PATH),
         )
+
+
+async def _held(connection: Connection, params: Mapping[str, Any]) -> dict[bytes, frozenset[int]]:
+    """The facts that hold now behind each line of SOUL.md, as it is or was, that was made of facts."""
+    rows = await (await connection.execute(SQL["line_facts"], {**params, "path": PATH})).fetchall()
+    made_of = {bytes(row["line_sha256"]): {parse_id("fact", given) for given in row["fact_ids"]} for row in rows}
+    known = {**params, "fact_ids": sorted(set().union(*made_of.values()))}
+    holding = {row["fact_id"] for row in await (await connection.execute(SQL["holding"], known)).fetchall()}
+    return {sha256: frozenset(fact_ids & holding) for sha256, fact_ids in made_of.items()}
 
 
 def _source(fact_id: int) -> dict[str, Any]:

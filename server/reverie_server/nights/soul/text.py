@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -46,10 +46,11 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class SoulText:
-    """A line for SOUL.md, and the facts that it follows from; none for a line that was there before."""
+    """A line for SOUL.md, and the facts that it follows from; of one that is kept, those behind it that still hold."""
 
     text: str
     fact_ids: tuple[int, ...] = ()
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,12 @@ def reviewed(
     before: str,
     is_machine: Callable[[str], bool],
     clean: Callable[[str], str],
+    held_of: Callable[[str], Collection[int] | None],
 ) -> Reviewed:
     """The lines of an answer, each with the numbers of its facts from 1, that follow from these and give no order.
 
-    `before` is the present text. Lines that people wrote are not repeated; its other lines may stay as they are.
+    `before` is the present text. Lines that people wrote are not repeated; its other lines may stay as they are while
+    one of the facts that they were made of holds, which `held_of` tells; None where it is not known what they are of.
     """
     present = {essence(line): is_machine(line) for line in entry_lines(before)}
     lines: dict[str, SoulText] = {}
@@ -90,9 +93,12 @@ def reviewed(
         if not known or known in lines or present.get(known) is False:
             continue
         of = [facts[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(facts)]
-        reason = _why_refused(text, of, is_kept=known in present, clean=clean)
+        held = held_of(text) if known in present else ()
+        is_kept = held is None or len(held) > 0
+        reason = _why_refused(text, of, is_kept=is_kept, clean=clean)
         if reason is None:
-            lines[known] = SoulText(text, tuple(fact_id for fact in of for fact_id in fact.fact_ids))
+            fact_ids = held or () if is_kept else [fact_id for fact in of for fact_id in fact.fact_ids]
+            lines[known] = SoulText(text, tuple(fact_ids), is_kept)
         else:
             refused[reason] = refused.get(reason, 0) + 1
     return Reviewed(list(lines.values()), refused)
