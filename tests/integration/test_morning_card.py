@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from tests.facts import read_facts
 from tests.nights import ADA, TEA, nights
 from tests.talks import Talk
@@ -38,7 +39,7 @@ async def test_the_first_conversation_of_a_day_carries_it_after_what_is_stable(
     assert CARD not in (await other.context("Something else.")).system_prompt
     assert CARD not in (await first.context("And then?")).sections[0].name
     assert "morning_card" in [section.name for section in (await first.context("And then?")).sections]
-    await ada.runtime.consolidation.morning_cards.see(ada.place, ADA)
+    await ada.runtime.consolidation.morning_cards.see(ada.place, ADA, "english")
     assert CARD not in (await first.context("And then?")).system_prompt
 
 
@@ -52,7 +53,7 @@ async def test_a_day_begins_at_midnight_of_the_agents_time_zone(database: Databa
     for zone in ("UTC", "Pacific/Auckland", "America/Los_Angeles"):
         for later, expected in ((timedelta(), False), (timedelta(days=1), True)):
             morning = MorningCards(database, now=lambda at=said + later: at)  # type: ignore[misc]
-            card = await morning.for_conversation(ada.place, ADA, "web:2", zone)
+            card = await morning.for_conversation(ada.place, ADA, "web:2", zone, "english")
             assert (card is not None) is expected, (zone, later)
 
 
@@ -64,14 +65,43 @@ async def test_what_does_not_hold_any_more_is_on_no_card(database: Database, mod
         await ada.ready(line)
     assert (await ada.emerge()).status == "completed"
     cards = ada.runtime.consolidation.morning_cards
-    assert [entry.text for entry in await cards.card(ada.place, ADA) or ()] == [lives, drinks]
+    assert [entry.text for entry in await cards.card(ada.place, ADA, "english") or ()] == [lives, drinks]
     talk = Talk(ada.runtime, "web:1", owner_key=ADA)
     await talk.say("I moved to Bergen last week.", "How is it there?")
     await read_facts(talk)
-    assert [entry.text for entry in await cards.card(ada.place, ADA) or ()] == [drinks]
+    assert [entry.text for entry in await cards.card(ada.place, ADA, "english") or ()] == [drinks]
     prompt = (await talk.context("What shall we do?")).system_prompt
     assert f"- {drinks}" in prompt
     assert prompt.count(lives) == prompt.count(f"{lives} (until ") == 1, "the note that says it is marked"
+
+
+@pytest.mark.parametrize(
+    ("language", "entered", "old", "new"),
+    [
+        (
+            "german",
+            "Wir haben beschlossen, die Gärten der Nachbarn sonntags zu gießen.",
+            "die Gärten der",
+            "den Garten der",
+        ),
+        (
+            "spanish",
+            "Prefiero que los perros de Ana coman dos veces al día.",
+            "los perros de Ana coman",
+            "el perro de Ana coma",
+        ),
+    ],
+)
+async def test_an_entry_in_other_words_is_still_on_it_in_the_agents_language(
+    database: Database, models: ModelSlot, language: str, entered: str, old: str, new: str
+) -> None:
+    ada = await nights(database, models, at=datetime.now(UTC), language=language)
+    await ada.ready(entered)
+    assert (await ada.emerge()).status == "completed"
+    await ada.memory((await ada.text("MEMORY.md") or "").replace(old, new))
+    assert CARD in (await Talk(ada.runtime, "web:1", owner_key=ADA).context("And now?")).system_prompt
+    cards = ada.runtime.consolidation.morning_cards
+    assert await cards.see(ada.place, ADA, language) == 1
 
 
 def test_the_card_stays_small_and_holds_no_fence() -> None:

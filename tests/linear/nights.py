@@ -203,7 +203,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.entries.kinds_of": entries.kinds_of,
     "reverie_server.heuristics.entries.fact_of": entries.fact_of,
     "reverie_server.heuristics.entries.facts_asked_for": lambda text: entries.facts_asked_for(
-        [text, f"Please remember that {text}"]
+        [text, f"Please remember that {text}"], "english"
     ),
     "reverie_server.heuristics.entries.undated": entries.undated,
     "reverie_server.heuristics.entries.undated:days": lambda text: entries.undated(f"Ada (2026-04-03{text}"),
@@ -238,7 +238,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.nights.card_lines.with_line:beside": lambda text: card_lines.with_line(
         f"- Ada drinks oat milk.\n  {text}", "Ada drinks oat milk", "Ada drinks tea", "english"
     ),
-    "reverie_server.nights.card_lines.present_entries": lambda text: card_lines.present_entries(text, ["Ada", text]),
+    "reverie_server.nights.card_lines.present_entries": lambda text: card_lines.present_entries(
+        text, ["Ada", text], "english"
+    ),
     "reverie_server.nights.emergence.topic.Topic.covers": lambda text: [
         topic.Topic(text, _statements(text), "english").covers(each) for each in _said(text)
     ],

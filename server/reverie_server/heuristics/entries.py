@@ -97,7 +97,7 @@ def fact_of(statement: str, expected: Cues | None = None) -> str:
     return _without_request(statement, cues_of(folded(statement), expected))
 
 
-def facts_asked_for(texts: Iterable[str], language: str = "english") -> list[str]:
+def facts_asked_for(texts: Iterable[str], language: str) -> list[str]:
     """The sentences of texts that ask to remember what they state, without the words that ask; each once."""
     facts: dict[str, None] = {}
     for text in texts:

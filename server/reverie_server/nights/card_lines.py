@@ -131,7 +131,7 @@ def _written(inside: str, span: Span, entry: Entry, newline: str, *, is_item: bo
     return f"{before}{new}{old[-1] if is_ended else ''}{behind}"
 
 
-def present_entries(text: str, entries: Sequence[str], language: str = "english") -> list[bool]:
+def present_entries(text: str, entries: Sequence[str], language: str) -> list[bool]:
     """Whether each of some entries is still in a memory."""
     memory = MemoryLines.of(text, language)
     return [bool(entry.strip()) and memory.find(entry, language) is not None for entry in entries]

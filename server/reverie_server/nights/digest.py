@@ -37,25 +37,30 @@ class CardEntry:
 
 
 class MorningCards:
-    """The morning cards of places. `viewer` is the owner whose card it is: each has one of a team's memory."""
+    """The morning cards of places. `viewer` is the owner whose card it is: each has one of a team's memory.
+
+    `language` is the agent's.
+    """
 
     def __init__(self, database: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._database = database
         self._now = now
 
-    async def card(self, place: Place, viewer: str | None) -> list[CardEntry] | None:
+    async def card(self, place: Place, viewer: str | None, language: str) -> list[CardEntry] | None:
         """The newest conclusions that the viewer has not seen, of which some are still in the memory; else None."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
-            shown = await _shown(connection, place, await self._unseen(connection, place, viewer), self._now())
+            rows = await self._unseen(connection, place, viewer)
+            shown = await _shown(connection, place, rows, self._now(), language)
         return shown[1] if shown else None
 
-    async def see(self, place: Place, viewer: str | None) -> int:
+    async def see(self, place: Place, viewer: str | None, language: str) -> int:
         """Mark the card as seen; how many entries its report has, 0 where there was none.
 
         The next one is that of an older report which the viewer has not seen.
         """
         async with self._database.tenant(place.tenant_id) as connection:
-            shown = await _shown(connection, place, await self._unseen(connection, place, viewer), self._now())
+            rows = await self._unseen(connection, place, viewer)
+            shown = await _shown(connection, place, rows, self._now(), language)
             if shown is None:
                 return 0
             row = shown[0]
@@ -70,7 +75,7 @@ class MorningCards:
         return len(row["promoted"])
 
     async def for_conversation(
-        self, place: Place, viewer: str | None, session_id: str | None, time_zone: str
+        self, place: Place, viewer: str | None, session_id: str | None, time_zone: str, language: str
     ) -> list[CardEntry] | None:
         """The card, if this is the first conversation of the viewer's day, or the first message of one; else None.
 
@@ -92,7 +97,7 @@ class MorningCards:
             }
             first = await (await connection.execute(SQL["first_session"], params)).fetchone()
             is_first = first is None or first["session_id"] == session_id
-            shown = await _shown(connection, place, rows, now) if is_first else None
+            shown = await _shown(connection, place, rows, now, language) if is_first else None
         return shown[1] if shown else None
 
     async def _unseen(self, connection: Connection, place: Place, viewer: str | None) -> Sequence[DictRow]:
@@ -113,24 +118,25 @@ def unseen_statement(place: Place, viewer: str | None, *, limit: int = 1) -> Sta
 
 
 async def _shown(
-    connection: Connection, place: Place, rows: Sequence[DictRow], now: datetime
+    connection: Connection, place: Place, rows: Sequence[DictRow], now: datetime, language: str
 ) -> tuple[DictRow, list[CardEntry]] | None:
     """The first report of which something is still in the memory and holds `now`, with that; None without one."""
     for row in rows:
-        entries = await _entries(connection, place, row, now)
+        entries = await _entries(connection, place, row, now, language)
         if entries is not None:
             return row, entries
     return None
 
 
-async def _entries(connection: Connection, place: Place, row: DictRow, now: datetime) -> list[CardEntry] | None:
+async def _entries(
+    connection: Connection, place: Place, row: DictRow, now: datetime, language: str
+) -> list[CardEntry] | None:
     """The entries that are still in the memory, as far as they hold `now`; None where nothing of them does."""
     found = await memory_document(connection, place.tenant_id, row["slice_id"])
     if found is None:
         return None
-    present = await isolated(
-        present_entries, found[1], [entry["text"] for entry in row["promoted"]], chars=len(found[1])
-    )
+    texts = [entry["text"] for entry in row["promoted"]]
+    present = await isolated(present_entries, found[1], texts, language, chars=len(found[1]))
     promoted = [entry for entry, is_present in zip(row["promoted"], present, strict=True) if is_present]
     slice_ids = await own_slices(connection, place)
     keys = [sentence.key for entry in promoted for sentence in keyed_sentences(entry["text"])]

@@ -228,8 +228,8 @@ class Turns:
         card = None
         if unseen:
             # Most turns have none.
-            viewer, zone = principal.owner_key, settings.time_zone
-            card = await self._morning_cards.for_conversation(place, viewer, of_session, zone)
+            viewer, zone, language = principal.owner_key, settings.time_zone, settings.language
+            card = await self._morning_cards.for_conversation(place, viewer, of_session, zone, language)
         return _Stored(files, card or (), session, live)
 
     def _parts(

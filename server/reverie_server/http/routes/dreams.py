@@ -166,7 +166,7 @@ async def dream_report(
 async def morning_card(a: Agent, system: System, who: Who, query: Annotated[ControlQuery, Query()]) -> CardAnswer:
     """What entered MEMORY.md and its owner has not seen yet; null where there is nothing."""
     grant, place = await _read_place(system, who, a, query.resolved_owner())
-    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
+    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key, grant.settings.language)
     entries = None if card is None else [response_from(CardEntry, e) for e in card]
     return CardAnswer(data=entries)
 
@@ -179,7 +179,7 @@ async def see_morning_card(
     owner_key = body.resolved_owner() if body else None
     await system.gate.read(who, a, owner_key)
     grant, place = await system.gate.write(who, a, owner_key, None)
-    seen = await system.consolidation.morning_cards.see(place, grant.principal.owner_key)
+    seen = await system.consolidation.morning_cards.see(place, grant.principal.owner_key, grant.settings.language)
     return SeenAnswer(data=SeenData(seen=seen))
 
 

@@ -45,7 +45,7 @@ async def get_summary(a: Agent, system: System, who: Who, query: Annotated[Owner
     grant = await system.gate.read(who, a, query.resolved_owner())
     summary = await system.summaries.of(grant.principal)
     place = place_for(grant.principal, None if grant.settings.memory_isolation else "team")
-    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key)
+    card = await system.consolidation.morning_cards.card(place, grant.principal.owner_key, grant.settings.language)
     backups = system.consolidation.backups
     return response_from(
         SummaryBody,
