@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.facts import read_facts
+from tests.facts import read_facts, rows
 from tests.nights import ADA, TEA, nights
 from tests.talks import Talk
 
@@ -73,6 +73,23 @@ async def test_what_does_not_hold_any_more_is_on_no_card(database: Database, mod
     prompt = (await talk.context("What shall we do?")).system_prompt
     assert f"- {drinks}" in prompt
     assert prompt.count(lives) == prompt.count(f"{lives} (until ") == 1, "the note that says it is marked"
+
+
+async def test_what_ended_for_somebody_else_stays_on_it(database: Database, models: ModelSlot) -> None:
+    ada = await nights(database, models, at=datetime.now(UTC).replace(hour=23, minute=59, second=59))
+    boss = "Ingrid is my boss. She lives in Oslo."
+    await ada.ready(boss)
+    assert (await ada.emerge()).status == "completed"
+    talk = Talk(ada.runtime, "web:1", owner_key=ADA)
+    await read_facts(talk)
+    await talk.say("Petra is my sister. She lives in Oslo.", "Nice.")
+    await read_facts(talk)
+    await talk.say("Petra moved to Bergen last week.", "How is it there?")
+    await read_facts(talk)
+    states = {(fact["subject"], fact["object"]): fact["state"] for fact in await rows(talk)}
+    assert (states["Petra", "Oslo"], states["Ingrid", "Oslo"]) == ("superseded", "current")
+    cards = ada.runtime.consolidation.morning_cards
+    assert [entry.text for entry in await cards.card(ada.place, ADA, "english") or ()] == [boss]
 
 
 @pytest.mark.parametrize(

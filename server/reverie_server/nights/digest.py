@@ -20,7 +20,7 @@ from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.nights.card_lines import present_entries
 from reverie_server.nights.emergence.inputs import memory_document
 from reverie_server.search.superseded import superseded_sentences
-from reverie_server.search.superseded_text import current_text
+from reverie_server.search.superseded_text import current_text, ended_at, places_of
 
 SQL = Queries(__file__)
 # Older reports go into the archive after a month.
@@ -141,7 +141,11 @@ async def _entries(
     slice_ids = await own_slices(connection, place)
     keys = [sentence.key for entry in promoted for sentence in keyed_sentences(entry["text"])]
     superseded = await superseded_sentences(connection, place.tenant_id, slice_ids, keys, now=now)
-    texts = [current_text(entry["text"], superseded, marked=False) for entry in promoted]
+    # What a line of the memory says of somebody else holds there.
+    texts = [
+        current_text(text, ended_at(superseded, places_of(found[0].document_id, text)), marked=False)
+        for text in (entry["text"] for entry in promoted)
+    ]
     return [
         CardEntry(entry["key"], text, entry["source"]) for entry, text in zip(promoted, texts, strict=True) if text
     ] or None
