@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from tests.conftest import PLAIN, ServeRuntime
 from tests.consistency import assert_index_consistent
-from tests.contract.test_facts_forgotten_http import content, facts, forget
+from tests.contract.test_facts_forgotten_http import AGENT, content, facts, forget
 from tests.episodes import complete
 from tests.facts import read_facts
 from tests.integration.test_facts import write_copy
@@ -62,6 +62,23 @@ async def test_what_is_said_of_somebody_else_stays(talk: Talk, other: Talk, http
     await read_facts(talk)
     assert ("Ingrid", "Oslo") in await facts(http)
     assert ("Petra", "Oslo") not in await facts(http)
+
+
+@pytest.mark.parametrize("whose", ["Petra", "Ingrid"])
+async def test_what_was_asked_of_somebody_else_stays_in_the_log_of_turns(
+    talk: Talk, other: Talk, http: httpx.AsyncClient, whose: str
+) -> None:
+    await talk.say("Hello.", "Hello.")
+    for each, said in ((talk, PETRA), (other, INGRID)):
+        body = {"message": said, "owner_key": talk.owner_key, "session_id": each.session_id}
+        assert (await http.post(f"{AGENT}/context", json=body)).status_code == 200
+        await each.say(said, "Nice.")
+    assert await talk.runtime.turn_log.flush()
+    await read_facts(talk)
+    await forget(http, (await facts(http))[whose, "Oslo"])
+    answer = await http.get(f"{AGENT}/turns", params={"owner_key": talk.owner_key})
+    kept = {"Petra": ["Petra is my sister.", INGRID], "Ingrid": [PETRA, "Ingrid is my boss."]}
+    assert [turn["asked"] for turn in reversed(answer.json()["turns"])] == kept[whose]
 
 
 @pytest.mark.parametrize("is_last", [False, True])

@@ -33,15 +33,22 @@ class ForgettableTurns(Forgettable):
     async def erase(
         self, connection: Connection, place: Place, slice_: Slice, forgotten: Forgotten, settings: AgentSettings
     ) -> Findings:
-        """Take the texts out of what was asked."""
+        """Take the texts out of what was asked, unless it is a message that tells of somebody else.
+
+        Where a conversation tells of both, the texts go from all of it: the log does not say which message a turn is.
+        """
+        of_both = {session_key for session_key, _ in forgotten.messages}
+        spared = [(session_key, seq) for session_key, seq in forgotten.spared.messages if session_key not in of_both]
         params = {
             "tenant_id": place.tenant_id,
             "slice_ids": [slice_.slice_id],
             "anchors": [anchor_of(text) for text in forgotten.texts],
             "invisible": INVISIBLE,
+            "session_keys": [session_key for session_key, _ in spared],
+            "seqs": [seq for _, seq in spared],
         }
         rows = await (await connection.execute(SQL["holding"], params)).fetchall()
-        changed = await asyncio.to_thread(_changed, rows, forgotten.texts)
+        changed = await asyncio.to_thread(_changed, rows, forgotten)
         for turn_id, message in changed.items():
             await connection.execute(
                 SQL["set_asked"], {"tenant_id": place.tenant_id, "turn_id": turn_id, "asked": message}
@@ -70,7 +77,7 @@ async def forget_turns_of_session(connection: Connection, tenant_id: str, sessio
     await connection.execute(SQL["of_session"], params)
 
 
-def _changed(rows: Sequence[DictRow], texts: Sequence[str]) -> Mapping[str, str]:
-    targets = Targets(texts)
-    left = {row["turn_id"]: targets.erase_from(row["asked"]).text for row in rows}
+def _changed(rows: Sequence[DictRow], forgotten: Forgotten) -> Mapping[str, str]:
+    targets, everywhere = Targets(forgotten.texts), Targets(forgotten.everywhere)
+    left = {row["turn_id"]: (everywhere if row["is_spared"] else targets).erase_from(row["asked"]).text for row in rows}
     return {row["turn_id"]: left[row["turn_id"]] for row in rows if left[row["turn_id"]] != row["asked"]}

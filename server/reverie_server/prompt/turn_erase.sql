@@ -1,9 +1,15 @@
--- holding: turns of some memories in which a text may stand: its longest word does
-SELECT turn_id, asked FROM turns
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
+-- holding: turns of some memories in which a text may stand: its longest word does. `is_spared`: one of some messages of the
+-- conversation, given as (session, number) in two arrays, is what was asked
+SELECT t.turn_id, t.asked, EXISTS (
+           SELECT FROM unnest(%(session_keys)s::bigint[], %(seqs)s::int[]) AS u(session_key, seq)
+           JOIN sessions s ON s.tenant_id = %(tenant_id)s AND s.session_key = u.session_key
+           JOIN messages m ON m.tenant_id = %(tenant_id)s AND m.session_key = u.session_key AND m.seq = u.seq
+           WHERE s.session_id = t.session_id AND m.content = t.asked) AS is_spared
+FROM turns t
+WHERE t.tenant_id = %(tenant_id)s AND t.slice_id = ANY(%(slice_ids)s::bigint[])
   AND EXISTS (SELECT FROM unnest(%(anchors)s::text[]) AS a(word)
-              WHERE strpos(lower(normalize(translate(asked, %(invisible)s::text, ''), NFKD)), a.word) > 0)
-ORDER BY turn_id;
+              WHERE strpos(lower(normalize(translate(t.asked, %(invisible)s::text, ''), NFKD)), a.word) > 0)
+ORDER BY t.turn_id;
 
 -- set_asked: what is left of what was asked
 UPDATE turns SET asked = %(asked)s WHERE tenant_id = %(tenant_id)s AND turn_id = %(turn_id)s;
