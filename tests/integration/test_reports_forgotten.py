@@ -100,15 +100,15 @@ async def test_clearing_an_owners_files_clears_the_reports_of_them(ada: Nights) 
 @pytest.mark.parametrize(
     ("asked", "stated"),
     [
-        ("Please remember that the alarm code of the house is 4711.", "The alarm code of the house is 4711."),
-        ("Don't forget that the alarm code of the house is 4711.", "The alarm code of the house is 4711."),
-        ("Keep in mind that the alarm code of the house is 4711.", "The alarm code of the house is 4711."),
-        ("Note that the alarm code of the house is 4711.", "The alarm code of the house is 4711."),
-        ("Recuerda que el código de la alarma es 4711.", "El código de la alarma es 4711."),
-        ("Souviens-toi que le code de l'alarme est 4711.", "Le code de l'alarme est 4711."),
-        ("Ricorda che il codice dell'allarme è 4711.", "Il codice dell'allarme è 4711."),
-        ("Merk dir, dass der Code der Alarmanlage 4711 ist.", "Merk dir, dass der Code der Alarmanlage 4711 ist."),
-        ("请记住，我们家后门的钥匙放在4711号花盆下面。", "我们家后门的钥匙放在4711号花盆下面。"),
+        ("Please remember that the alarm code of the house is QX4711.", "The alarm code of the house is QX4711."),
+        ("Don't forget that the alarm code of the house is QX4711.", "The alarm code of the house is QX4711."),
+        ("Keep in mind that the alarm code of the house is QX4711.", "The alarm code of the house is QX4711."),
+        ("Note that the alarm code of the house is QX4711.", "The alarm code of the house is QX4711."),
+        ("Recuerda que el código de la alarma es QX4711.", "El código de la alarma es QX4711."),
+        ("Souviens-toi que le code de l'alarme est QX4711.", "Le code de l'alarme est QX4711."),
+        ("Ricorda che il codice dell'allarme è QX4711.", "Il codice dell'allarme è QX4711."),
+        ("Merk dir, dass der Code der Alarmanlage QX4711 ist.", "Merk dir, dass der Code der Alarmanlage QX4711 ist."),
+        ("请记住，我们家后门的钥匙放在QX4711号花盆下面。", "我们家后门的钥匙放在QX4711号花盆下面。"),
     ],
 )
 async def test_what_was_to_be_remembered_goes_without_the_words_that_asked(
@@ -122,5 +122,5 @@ async def test_what_was_to_be_remembered_goes_without_the_words_that_asked(
     await talk.put("DREAMS.md", f"# Dreams\n\n## 2026-04-02 02:00 emergence: 1 (report 1)\n\nConcluded: {stated}\n")
     grant, place = await talk.grant()
     await forget_all(ada.runtime, grant, place, text=asked)
-    assert leftovers(conninfo, "4711") == []
+    assert leftovers(conninfo, "qx4711") == []
     assert (await ada.runtime.tombstones.without_forgotten(place))(f"- {stated}\n- Tea.\n") == "- Tea.\n"
