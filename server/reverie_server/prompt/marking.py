@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from reverie_server.files.well_known import LONG_TERM
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.inject.headings import KnownSentences, Passage, speaks_of_oneself, titles_above
-from reverie_server.prompt.context import LONG_TERM, Part, says_nothing
+from reverie_server.prompt.context import Part, says_nothing
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.search.superseded_text import Superseded, current_text, without_said
 from reverie_server.sessions.daily_log import parts_of
