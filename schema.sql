@@ -235,7 +235,7 @@ CREATE INDEX IF NOT EXISTS events_of_cron ON events (tenant_id, slice_id) WHERE 
 -- `attempts` how often it was. It ends with its last message
 -- (`ended_at`) and is invisible from `expires_at` on; `semantic_at` is when the graph took what it says (the model
 -- failed at that `semantic_attempts` times), `promoted_at`
--- when dreaming did, into the file `promoted_to`. The owner is the session's.
+-- when dreaming did, into the file `promoted_to` (it refused `promotion_refusals` answers of the model about it). The owner is the session's.
 CREATE TABLE IF NOT EXISTS episodes (
     tenant_id      text COLLATE "C" NOT NULL,
     episode_id     bigint GENERATED ALWAYS AS IDENTITY,
@@ -264,6 +264,7 @@ CREATE TABLE IF NOT EXISTS episodes (
     semantic_attempts integer NOT NULL DEFAULT 0,
     promoted_at    timestamptz,
     promoted_to    text,
+    promotion_refusals integer NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, episode_id),
     UNIQUE (tenant_id, session_key, through_seq),
     CHECK (from_seq <= through_seq),

@@ -119,3 +119,32 @@ async def test_what_the_system_wrote_is_never_a_source_of_dreaming(ada: Nights, 
     assert "window seats" not in model.requests[-1].texts("user")
     assert (outcome.method, outcome.fallback, outcome.reason) == ("extractive", "refused", "0 lines of 5 episodes")
     assert len(await ada.unpromoted()) == 5, "a refused answer promotes no episode"
+
+
+async def test_an_answer_that_is_true_and_worth_no_line_is_no_refused_one(ada: Nights, model: ScriptedModel) -> None:
+    """What one conversation mentions in passing follows from it: its episodes are taken, and none waits behind them."""
+    for number, text in enumerate(("Anna works at Siemens in Erlangen as a welder.", *(f"Tea {n}." for n in range(4)))):
+        await ada.episode(f"web:{number}", f"- User: {text}")
+    passing = {"kind": "fact", "text": "Anna works at Siemens in Erlangen as a welder.", "episodes": [1]}
+    model.plan(says_json({"lines": [passing]}))
+    outcome = await ada.dream()
+    assert (outcome.method, outcome.fallback, outcome.reason) == ("llm", None, "0 lines of 5 episodes")
+    assert await ada.unpromoted() == []
+
+
+async def test_a_model_that_invents_all_is_asked_twice_and_holds_nobody_up(ada: Nights, model: ScriptedModel) -> None:
+    """The ten oldest were read again and again until they expired, and newer ones were never dreamed of."""
+    for number in range(12):
+        await ada.episode(f"web:{number}", "Ada prefers window seats.", days_ago=12 - number)
+    invented = says_json({"lines": [{"kind": "fact", "text": "Ada owns a boat named Kestrel.", "episodes": [1, 2]}]})
+    model.plan(invented, invented)
+    assert (await ada.dream()).fallback == "refused"
+    assert len(await ada.unpromoted()) == 12
+    outcome = await ada.dream()
+    assert (outcome.method, outcome.fallback) == ("extractive", "refused")
+    assert len(await ada.unpromoted()) == 2
+    assert lines(await ada.text(FILE)) == [
+        "Ada prefers window seats. (2026-03-22, 2026-03-23, 2026-03-24, 2026-03-25,"
+        " 2026-03-26, 2026-03-27, 2026-03-28, 2026-03-29, 2026-03-30, 2026-03-31)"
+    ]
+    assert "Kestrel" not in str(await ada.reports())

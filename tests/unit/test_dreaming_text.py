@@ -22,8 +22,8 @@ def episode(number: int, text: str, session: str | None = None) -> Summary:
     return Summary(number, session or f"web:{number}", date(2026, 4, number), text)
 
 
-def told(lines: list[Line]) -> list[tuple[str, str]]:
-    return [(line.kind, line.written) for line in lines]
+def told(lines: list[Line] | None) -> list[tuple[str, str]]:
+    return [(line.kind, line.written) for line in lines or ()]
 
 
 def test_without_a_model_what_recurs_or_was_stressed_is_kept() -> None:

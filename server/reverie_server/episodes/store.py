@@ -146,6 +146,15 @@ async def mark_promoted(
     return (await connection.execute(SQL["mark_promoted"], params)).rowcount
 
 
+async def mark_refused(
+    connection: Connection, tenant_id: str, slice_id: int, episode_ids: Sequence[int]
+) -> dict[int, int]:
+    """Note that dreaming refused what a model said of episodes; how often it did by now, by their numbers."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "episode_ids": list(episode_ids)}
+    rows = await (await connection.execute(SQL["mark_refused"], params)).fetchall()
+    return {row["episode_id"]: row["promotion_refusals"] for row in rows}
+
+
 async def mark_semantic(
     connection: Connection, tenant_id: str, slice_id: int, episode_id: int, summary: str, at: datetime
 ) -> bool:

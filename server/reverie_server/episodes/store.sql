@@ -46,6 +46,11 @@ UPDATE episodes SET promoted_at = %(at)s, promoted_to = %(path)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = ANY(%(episode_ids)s::bigint[])
   AND promoted_at IS NULL;
 
+-- mark_refused: that dreaming refused what a model said of them, and how often it did by now
+UPDATE episodes SET promotion_refusals = promotion_refusals + 1
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = ANY(%(episode_ids)s::bigint[])
+RETURNING episode_id, promotion_refusals;
+
 -- mark_semantic: that the graph took what an episode says, if it still says so and nobody was faster
 UPDATE episodes SET semantic_at = %(at)s
 WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND episode_id = %(episode_id)s AND summary = %(summary)s

@@ -22,6 +22,7 @@ from reverie_server.episodes.store import (
     Episode,
     count_unpromoted,
     mark_promoted,
+    mark_refused,
     read_episodes,
     unpromoted,
 )
@@ -54,6 +55,10 @@ from reverie_server.text.markdown_edit import unified_diff
 from reverie_server.text.tokens import CountTokens
 
 log = structlog.get_logger()
+_REFUSED = "refused"
+# A model whose answers are refused is asked as often about an episode. Then the extractive way has the last word: the
+# oldest episodes would else hold up all newer ones until they expire.
+MAX_REFUSALS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,11 @@ class _Conclusion:
     lines: Sequence[Line]
     generation: Generation
     fallback: str | None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the model answered, and nothing that it said follows from the episodes."""
+        return self.fallback == _REFUSED
 
 
 class Dreaming:
@@ -153,7 +163,7 @@ class Dreaming:
     async def _conclude(self, run: Run, batch: _Batch) -> _Conclusion:
         """The lines, by the model where there is one; where all of its lines are invented, without it.
 
-        The episodes of a refused answer stay to be taken: another run asks again.
+        The episodes of a refused answer stay to be taken: another run asks again, up to MAX_REFUSALS.
         """
         rules, language = self._rules, run.grant.settings.language
         inputs = {"episodes": as_data(batch.summaries)}
@@ -163,10 +173,10 @@ class Dreaming:
         if answer.value is not None:
             proposals = [(line.kind, line.text, line.episodes) for line in answer.value.lines]
             lines = await asyncio.to_thread(proposed, proposals, batch.summaries, language)
-            if lines or not proposals:
+            if lines is not None:
                 kept = within_tokens(lines, rules.max_tokens, self._dependencies.count)
                 return _Conclusion(kept, answer.generation, None)
-            fallback = "refused"
+            fallback = _REFUSED
         lines = await asyncio.to_thread(heuristic_lines, batch.summaries, language)
         return _Conclusion(within_tokens(lines, rules.max_tokens, self._dependencies.count), EXTRACTIVE, fallback)
 
@@ -187,17 +197,13 @@ class Dreaming:
             self._report(run.report, batch, planned).generated_by(conclusion.generation, conclusion.fallback), diff=diff
         )
 
-        is_refused = conclusion.fallback == "refused"
-
         async def within(connection: Connection, slice_: Slice) -> None:
-            await self._mark(
-                connection, slice_, place, batch, has_lines=bool(conclusion.lines), is_promoted=not is_refused
-            )
+            is_taken = await self._mark(connection, slice_, place, batch, conclusion)
             await keep_report(connection, place, slice_, report)
             derived = [_derived(batch.path, line, conclusion.generation) for line in added]
             await record(connection, place.tenant_id, slice_.slice_id, derived, at=report.ended_at)
             waiting = await count_unpromoted(connection, place.tenant_id, slice_.slice_id, now=report.started_at)
-            if waiting >= self._rules.min_episodes and not is_refused:
+            if waiting >= self._rules.min_episodes and is_taken:
                 await defer(connection, replace(run.work, trigger="event", is_last_attempt=False))
 
         # Only the server writes below `_system/`, with `reserved`.
@@ -208,16 +214,12 @@ class Dreaming:
         return Outcome("completed", report.reason, method, conclusion.fallback, report.report_id)
 
     async def _mark(
-        self,
-        connection: Connection,
-        slice_: Slice,
-        place: Place,
-        batch: _Batch,
-        *,
-        has_lines: bool,
-        is_promoted: bool,
-    ) -> None:
-        """Mark the episodes as taken, if they are. Raises Superseded where they have changed since they were read."""
+        self, connection: Connection, slice_: Slice, place: Place, batch: _Batch, conclusion: _Conclusion
+    ) -> bool:
+        """Mark the episodes as taken, or their answer as refused; whether some are taken.
+
+        Raises Superseded where they have changed since they were read.
+        """
         ids = [episode.episode_id for episode in batch.episodes]
         now = self._now()
         found = await read_episodes(
@@ -226,11 +228,13 @@ class Dreaming:
         is_forgetful = await tombstone_mark(connection, place.tenant_id, [slice_.slice_id]) != batch.tombstone_mark
         if is_forgetful or _by_id(found) != _by_id(batch.episodes):
             raise Superseded
-        path = batch.path if has_lines else ""
-        if not is_promoted:
-            return
-        if await mark_promoted(connection, place.tenant_id, slice_.slice_id, ids, path, now) != len(ids):
+        path = batch.path if conclusion.lines else ""
+        tenant_id, slice_id = place.tenant_id, slice_.slice_id
+        refusals = await mark_refused(connection, tenant_id, slice_id, ids) if conclusion.is_refused else {}
+        taken = [number for number in ids if refusals.get(number, MAX_REFUSALS) >= MAX_REFUSALS]
+        if await mark_promoted(connection, place.tenant_id, slice_.slice_id, taken, path, now) != len(taken):
             raise Superseded
+        return bool(taken)
 
     def _report(self, report: Report, batch: _Batch, lines: Sequence[Line]) -> Report:
         sessions = {episode.session_id for episode in batch.episodes}

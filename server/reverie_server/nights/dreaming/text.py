@@ -77,13 +77,14 @@ def as_data(episodes: Sequence[Summary]) -> str:
 
 
 def proposed(
-    lines: Iterable[tuple[Kind, str, Sequence[int]]], episodes: Sequence[Summary], language: str
-) -> list[Line]:
+    lines: Sequence[tuple[Kind, str, Sequence[int]]], episodes: Sequence[Summary], language: str
+) -> list[Line] | None:
     """Those lines of a model (kind, text, numbers of episodes) that follow from the episodes they name, in order, once.
 
     Lines that name no episode, or do not follow from those they name, are left out; so are orders to the agent, and
-    lines that a single conversation mentions in passing.
+    lines that a single conversation mentions in passing. None: no line follows at all, though there are some.
     """
+    follows = not lines
     supported: list[Line] = []
     evidence = [_Evidence(episode, language) for episode in episodes]
     for kind, text, numbers in islice(lines, MAX_LINES):
@@ -99,11 +100,12 @@ def proposed(
             continue
         if why_order(plain) is not None:
             continue
+        follows = True
         sources = tuple(episodes[number] for number in sorted(named))
         recurs = len({episode.session_id for episode in sources}) > 1
         if recurs or kind in ("preference", "decision") or any(each.stresses(line) for each in of_named):
             supported.append(Line(kind, line, sources))
-    return _distinct(supported)
+    return _distinct(supported) if follows else None
 
 
 @dataclass(slots=True)
