@@ -343,7 +343,7 @@ async def _candidates(who: Nights) -> list[Any]:
 
 
 async def _read_input(who: Nights) -> EmergenceInput:
-    window = emergence_inputs.InputWindow(who.at, "UTC", "english", 7, 30)
+    window = emergence_inputs.InputWindow(who.at, "UTC", "english", 7, 30, 60.0)
     async with who.runtime.database.tenant(who.tenant_id, snapshot=True) as connection:
         return await emergence_inputs.read_input(connection, who.place, window)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from reverie_server.heuristics.entries import entries_of
 from reverie_server.long_term.guard import GuardRules
@@ -78,6 +78,52 @@ def test_a_full_memory_takes_nothing_and_says_why() -> None:
     assert len(text) > 8000
     proposal = heuristic_proposal(memory(text), candidates("I prefer tea to coffee."), RULES, "english")
     assert proposal.text is None
+    assert "8000 is the most" in proposal.reason
+
+
+def full_memory(count: int = 330, *, by_person: range = range(0)) -> MemoryFile:
+    """A memory without room, of lines of the server, the first of which is worth least; those `by_person` are not its
+    own, and every tenth was asked to be remembered."""
+    of_server = [f"- Fact number {n} of many." for n in range(count)]
+    text = BEFORE + "".join(f"{line}\n" for line in of_server)
+    machine = [essence(line) for n, line in enumerate(of_server) if n not in by_person]
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    worth = {key: (0.5, start + timedelta(hours=number)) for number, key in enumerate(machine) if (number + 1) % 10}
+    return MemoryFile("MEMORY.md", 3, text, text.splitlines(), frozenset(machine), worth)
+
+
+def test_in_a_full_memory_the_weakest_of_the_servers_entries_make_room() -> None:
+    """*(Found)*: without a model MEMORY.md stood still at 8,000 characters, with the oldest lines in every prompt."""
+    passing = candidates("I prefer tea to coffee.", "We decided to build the kiln of brick.")
+    memory = full_memory(by_person=range(2))
+    proposal = heuristic_proposal(memory, passing, RULES, "english")
+    assert proposal.promoted == tuple(passing)
+    assert proposal.text is not None
+    assert "- I prefer tea to coffee.\n" in proposal.text
+    assert OWN in proposal.text
+    assert len(proposal.text) <= len(memory.text)
+    # The weakest first, no more of them than need to; never a person's, never what was asked to be remembered.
+    assert proposal.dropped[0] == "Fact number 2 of many."
+    assert len(proposal.dropped) <= 5
+    assert not {0, 1, 11} & {int(line.split()[2]) for line in proposal.dropped}
+
+
+def test_no_more_leaves_in_a_night_than_the_guard_lets_go() -> None:
+    long = "A rather long statement about the kiln, its bricks, its chimney and its door, number"
+    words = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "iris", "jade", "kelp", "larch")
+    passing = candidates(*(f"{long} {w} {w}wood {w}stone {w}field {w}brook {w}mire {w}moss {w}fen." for w in words))
+    memory = full_memory(40)
+    rules = GuardRules(max_chars=len(memory.text))
+    proposal = heuristic_proposal(memory, passing, rules, "english")
+    assert 0 < len(proposal.promoted) < len(passing)
+    assert 0 < len(proposal.dropped) <= 0.25 * 42
+    assert {gate for _, gate in proposal.left} == {"room"}
+
+
+def test_a_memory_of_a_persons_lines_alone_stays_as_it_is() -> None:
+    memory = full_memory(by_person=range(330))
+    proposal = heuristic_proposal(memory, candidates("I prefer tea to coffee."), RULES, "english")
+    assert (proposal.text, proposal.dropped) == (None, ())
     assert "8000 is the most" in proposal.reason
 
 

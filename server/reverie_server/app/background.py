@@ -344,6 +344,7 @@ def _emergence(system: StageDependencies) -> Emergence:
         timeout_seconds=settings.emergence_timeout_seconds,
         diary_max_chars=settings.dreams_max_chars,
         nightly_hour=settings.nightly_hour,
+        fact_half_life_days=settings.fact_half_life_days,
     )
     dependencies = EmergenceDependencies(
         system.database, system.pipeline, system.search, system.models, system.tombstones, system.llm

@@ -29,7 +29,9 @@ from reverie_server.nights.emergence.model import (
     MessageKey,
     NoteFile,
     Passage,
+    messages_in,
 )
+from reverie_server.nights.emergence.worth import worth_of_lines
 from reverie_server.provenance import record as derive
 from reverie_server.provenance.tombstones import tombstone_mark
 from reverie_server.search.relevance import MIN_RELEVANCE
@@ -50,7 +52,7 @@ _CONSOLIDATED = re.compile(r"_system/dreaming/(\d{4})(\d\d)(\d\d)-consolidated\.
 class InputWindow:
     """Which notes and files of dreaming a run reads: none older than `max_age_days`, of notes the newest `note_count`.
 
-    A `note_count` of None reads every note that is not too old.
+    A `note_count` of None reads every note that is not too old. `fact_half_life_days` is that of trust, 0 for none.
     """
 
     now: datetime
@@ -58,6 +60,7 @@ class InputWindow:
     language: str
     note_count: int | None
     max_age_days: int
+    fact_half_life_days: float
 
 
 def consolidated_path(day: date) -> str:
@@ -81,6 +84,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
         "now": window.now,
         "limit": window.note_count,
         "min_relevance": MIN_RELEVANCE,
+        "half_life_days": window.fact_half_life_days,
     }
     files = await _files(connection, params)
     params["since"] = since
@@ -93,7 +97,7 @@ async def read_input(connection: Connection, place: Place, window: InputWindow) 
     return EmergenceInput(
         files=files,
         entries=[entry for file in files for entry in entries[file.document_id]],
-        memory=await _memory(connection, place.tenant_id, slice_ids[0]),
+        memory=await _memory(connection, params),
         profile=await _lines_of_file(connection, place.tenant_id, slice_ids[0], _PROFILE),
         recalled=recalled,
         origins=await _origins(connection, place.tenant_id, entries, ids),
@@ -168,15 +172,17 @@ def _day_of(path: str) -> date | None:
         return None
 
 
-async def _memory(connection: Connection, tenant_id: str, slice_id: int) -> MemoryFile | None:
+async def _memory(connection: Connection, params: Mapping[str, Any]) -> MemoryFile | None:
+    tenant_id, slice_id = params["tenant_id"], params["slice_id"]
     found = await memory_document(connection, tenant_id, slice_id)
     if found is None:
         return None
     document, text = found
     hashes = await derive.machine_lines(connection, tenant_id, slice_id, document.path)
     lines = derive.entry_lines(text)
-    machine = frozenset(essence(line) for line in lines if derive.line_sha256(line) in hashes)
-    return MemoryFile(document.path, document.version, text, lines, machine)
+    machine = [line for line in lines if derive.line_sha256(line) in hashes]
+    worth = await worth_of_lines(connection, params, document.document_id, machine) if machine else {}
+    return MemoryFile(document.path, document.version, text, lines, frozenset(map(essence, machine)), worth)
 
 
 async def _lines_of_file(connection: Connection, tenant_id: str, slice_id: int, path: str) -> list[str]:
@@ -233,7 +239,7 @@ async def _origins(
     for document_id, entries in by_document.items() if by_line else ():
         for entry in entries:
             rows = [row for line in entry.raw.splitlines() for row in by_line.get((document_id, line), ())]
-            messages = {key: message_id for row in rows for key, message_id in _messages(row["sources"])}
+            messages = {key: message_id for row in rows for key, message_id in messages_in(row["sources"])}
             if messages:
                 origins[entry.path, entry.raw] = frozenset(messages)
                 ids.update(messages)
@@ -242,16 +248,6 @@ async def _origins(
 
 def _lines(entries: Sequence[Entry]) -> list[str]:
     return list(dict.fromkeys(line for entry in entries for line in entry.raw.splitlines() if line.strip()))
-
-
-def _messages(sources: Sequence[Any]) -> list[tuple[MessageKey, str | None]]:
-    """The messages among sources (`model.message_source`), each with the caller's id."""
-    return [
-        ((source["session_id"], message["seq"]), message["id"])
-        for source in sources
-        if source.get("kind") == "messages"
-        for message in source["messages"]
-    ]
 
 
 async def _corrections(connection: Connection, params: dict[str, Any], time_zone: str) -> list[tuple[date, str]]:

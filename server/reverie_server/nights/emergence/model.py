@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
+from typing import Any
 
 from reverie_server.heuristics.entries import Entry
 from reverie_server.nights.emergence.candidates import Recall
@@ -31,13 +32,18 @@ class NoteFile:
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """The long-term memory as it was read. `lines` are those with content, `machine` the essences of the server's."""
+    """The long-term memory as it was read. `lines` are those with content, `machine` the essences of the server's.
+
+    `worth` is of those of the server's that may leave to make room, by their essences: the trust in what each states,
+    and when that was last said or of use. A line that somebody asked to remember has none.
+    """
 
     path: str
     version: int
     text: str
     lines: Sequence[str] = ()
     machine: frozenset[str] = frozenset()
+    worth: Mapping[str, tuple[float, datetime]] = field(default_factory=dict)
 
     def is_machine(self, line: str) -> bool:
         """Whether the server wrote a line."""
@@ -78,3 +84,13 @@ class EmergenceInput:
     stated: frozenset[str] = frozenset()
     corrections: Sequence[tuple[date, str]] = ()
     tombstone_mark: object = None
+
+
+def messages_in(sources: Sequence[Any]) -> list[tuple[MessageKey, str | None]]:
+    """The messages among sources (`jobs.model.message_source`), each with the caller's id."""
+    return [
+        ((source["session_id"], message["seq"]), message["id"])
+        for source in sources
+        if source.get("kind") == "messages"
+        for message in source["messages"]
+    ]

@@ -62,7 +62,7 @@ _ANSWER_TOKENS = 4096
 class EmergenceRules:
     """How many of the newest daily notes are read, the rules of candidates, and the guard over the memory.
 
-    After `kept_seconds` nothing that was read is held any more.
+    `fact_half_life_days` is that of trust in facts, 0 for none. After `kept_seconds` nothing that was read is held.
     """
 
     note_count: int = 7
@@ -71,6 +71,7 @@ class EmergenceRules:
     diary_max_chars: int = DIARY_CHARS
     timeout_seconds: float = 60.0
     nightly_hour: int = NIGHTLY_HOUR
+    fact_half_life_days: float = 60.0
     kept_seconds: float = KEPT_SECONDS
 
 
@@ -228,7 +229,14 @@ class Emergence:
             self._forgetting = asyncio.get_running_loop().call_later(rules.kept_seconds, self._forget_read)
         now = self.now()
         note_count = rules.note_count if topic_text is None else None
-        window = InputWindow(now, settings.time_zone, settings.language, note_count, rules.candidates.max_age_days)
+        window = InputWindow(
+            now,
+            settings.time_zone,
+            settings.language,
+            note_count,
+            rules.candidates.max_age_days,
+            rules.fact_half_life_days,
+        )
         relevances = None if topic_text is None else await self._search_topic(grant, place, topic_text)
         topic: AskedTopic | None = None
         async with self._dependencies.database.tenant(place.tenant_id, snapshot=True) as connection:

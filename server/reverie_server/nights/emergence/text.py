@@ -1,7 +1,8 @@
 """The long-term memory with the candidates added, by a model's proposal or without a model. Pure.
 
 Both ways end at the guard: a person's lines stay, the file stays under its caps, and of two lines that contradict each
-other the older one leaves, if the server wrote it.
+other the older one leaves, if the server wrote it. Where the file is full, the server's lines of the least worth make
+room for what is new; else the oldest would stay in every prompt, and nothing newer ever enter.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from reverie_indexer.errors import DuplicateDetected, ValidationFailed
 from reverie_server.heuristics.orders import why_order
@@ -61,22 +63,17 @@ def heuristic_proposal(
     machine = _Machine(text, memory, language)
     refused = 0
     for candidate in passing:
-        if refused == MAX_REFUSED:
+        if refused == MAX_REFUSED or len(promoted) >= MAX_ADDED:
             left.append((candidate, "room"))
             continue
         if (order := why_order(candidate.text)) is not None:
             reason = order
             left.append((candidate, "instruction"))
             continue
-        base, contradicted = machine.without_contradicted(candidate)
-        is_full = len(base) >= max(rules.max_chars, len(before))
-        if is_full or len(promoted) >= MAX_ADDED:
-            reason = f"the memory has {len(base)} characters; {rules.max_chars} is the most" if is_full else reason
-            left.append((candidate, "room"))
-            continue
-        explained = replace(rules, explained=rules.explained | contradicted)
+        contradicted = machine.contradicted(candidate)
+        explained = replace(rules, explained=rules.explained | machine.keys(contradicted))
         try:
-            longer = add_entry(base or None, _section_of(candidate), entry_of(candidate.text))
+            longer = _with_candidate(machine, candidate, contradicted, max(rules.max_chars, len(before)))
         except (DuplicateDetected, ValidationFailed) as error:
             reason = error.detail
             left.append((candidate, "room"))
@@ -151,30 +148,76 @@ def _section_of(candidate: Candidate) -> str:
     return SECTIONS[category]
 
 
+def _with_candidate(machine: _Machine, candidate: Candidate, contradicted: Sequence[int], max_chars: int) -> str:
+    """The text with a candidate and without what it contradicts; over `max_chars` the weakest entries leave, too."""
+    section, entry = _section_of(candidate), entry_of(candidate.text)
+    longer = add_entry(machine.without(contradicted) or None, section, entry)
+    weakest = machine.weakest(len(longer) - max_chars, besides=contradicted)
+    return add_entry(machine.without([*contradicted, *weakest]) or None, section, entry) if weakest else longer
+
+
+@dataclass(frozen=True, slots=True)
+class _MachineEntry:
+    """An entry of the server. `worth` says how long it stays; None: whatever comes, it does not leave for room."""
+
+    block: Block
+    key: str
+    statement: Statement
+    worth: tuple[float, datetime] | None
+
+
 class _Machine:
-    """The server's own entries in a text of the memory, read once for all candidates."""
+    """The server's own entries in a text of the memory, read once for all candidates; each is known by its number."""
 
     def __init__(self, text: str, memory: MemoryFile | None, language: str) -> None:
         self._text = text
         self._lines = lines_of(text) if memory else []
-        self._blocks: list[tuple[Block, str, Statement]] = []
+        self._entries: list[_MachineEntry] = []
         for block in blocks_of(text) if memory else ():
-            entry = text_of(block, self._lines)
-            if memory and block.kind == "item" and all(memory.is_machine(line) for line in entry if essence(line)):
-                self._blocks.append((block, essence("\n".join(entry)), statement(" ".join(entry), language)))
-        self._index = FrameIndex(entry for _, _, entry in self._blocks)
+            lines = text_of(block, self._lines)
+            keys = [key for line in lines if (key := essence(line))]
+            if memory and block.kind == "item" and memory.machine.issuperset(keys):
+                known = [memory.worth[key] for key in keys if key in memory.worth]
+                worth = max(known) if known and len(known) == len(keys) else None
+                said = statement(" ".join(lines), language)
+                self._entries.append(_MachineEntry(block, essence("\n".join(lines)), said, worth))
+        self._index = FrameIndex(entry.statement for entry in self._entries)
 
-    def without_contradicted(self, candidate: Candidate) -> tuple[str, frozenset[str]]:
-        """The text without the entries that a candidate contradicts, and their essences."""
-        similar = map(self._blocks.__getitem__, self._index.opposed(candidate.statement))
-        contradicted = [(block, key) for block, key, entry in similar if contradicts(entry, candidate.statement)]
-        if not contradicted:
-            return self._text, frozenset()
+    def contradicted(self, candidate: Candidate) -> list[int]:
+        """The entries that a candidate contradicts."""
+        similar = self._index.opposed(candidate.statement)
+        return [number for number in similar if contradicts(self._entries[number].statement, candidate.statement)]
+
+    def weakest(self, chars: int, *, besides: Sequence[int]) -> list[int]:
+        """Of the entries that may leave those of the least worth, the fewest that have so many characters together."""
+        by_worth = sorted(
+            (entry.worth, number)
+            for number, entry in enumerate(self._entries)
+            if entry.worth is not None and number not in besides
+        )
+        found: list[int] = []
+        for _, number in by_worth:
+            if chars <= 0:
+                break
+            found.append(number)
+            block = self._entries[number].block
+            chars -= sum(map(len, self._lines[block.start : block.end]))
+        return found
+
+    def keys(self, numbers: Sequence[int]) -> frozenset[str]:
+        """The essences of entries."""
+        return frozenset(self._entries[number].key for number in numbers)
+
+    def without(self, numbers: Sequence[int]) -> str:
+        """The text without entries."""
+        if not numbers:
+            return self._text
         lines = list(self._lines)
         # The last block comes first, so that earlier line numbers stay valid.
-        for block, _ in contradicted:
+        for number in sorted(numbers, reverse=True):
+            block = self._entries[number].block
             del lines[block.start : block.end]
-        return "".join(lines), frozenset(key for _, key in contradicted)
+        return "".join(lines)
 
 
 def _lines(text: str) -> Iterator[str]:
