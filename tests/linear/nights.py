@@ -161,7 +161,7 @@ TABLE: Mapping[str, Reading] = {
         "".join(f"## {at:04}-04-03 02:00 a\n\n{text[at : at + 40]}\n\n" for at in range(0, min(len(text), 9999), 20))
     ),
     "reverie_server.nights.diary.archived": lambda text: diary.archived(
-        f"{HEADING}a\n\n{text}", "2026-04", [f"{HEADING}a\n\n{line}" for line in text.split("\n")]
+        {1: f"{HEADING}a\n\n{text}"}, "2026-04", [f"{HEADING}a\n\n{line}" for line in text.split("\n")]
     ),
     "reverie_server.nights.diary.latest": lambda text: diary.latest(f"{HEADING}a\n{text}\n{HEADING}b"),
     "reverie_server.nights.dreaming.text.as_data": lambda text: dreaming_text.as_data(_episodes(text)),
@@ -299,6 +299,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.nights.emergence.entry_groups.is_logged": "measured with collect, which calls it",
     "reverie_server.nights.emergence.entry_groups.match_passages": "measured with collect, which calls it",
     "reverie_server.nights.diary.archive_path": "takes a month",
+    "reverie_server.nights.diary.archive_stem": "takes a month",
+    "reverie_server.text.numbered_parts.part_number": "takes a path",
+    "reverie_server.text.numbered_parts.part_path": "takes a path",
     "reverie_server.text.error_site.code_of": "takes an error",
     "reverie_server.text.error_site.error_site": "takes an error",
     "reverie_server.jobs.nights_due.nightly_at": "takes a day",
