@@ -9,7 +9,7 @@ from tests.facts import read_facts
 from tests.nights import ADA, TEA, Nights, lines, nights
 from tests.talks import Talk
 
-from reverie_indexer.change import Change
+from reverie_indexer.change import Change, overwrite
 from reverie_indexer.database.database import Database
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.jobs.model import Work, message_source
@@ -80,3 +80,17 @@ async def vote_for(ada: Nights, text: str) -> None:
         await connection.execute("UPDATE facts SET helpful = 3 WHERE text = %(text)s", {"text": text})
         row = await (await connection.execute("SELECT count(*) > 0 AS found FROM facts WHERE helpful = 3")).fetchone()
     assert row == {"found": True}
+
+
+async def test_what_leaves_goes_on_in_another_part_of_the_archive_where_one_is_full(ada: Nights) -> None:
+    """*(Found)*: a full archive refused, and the memory that entries were to leave stayed as it was."""
+    await ada.memory("# Long-term Memory\n\n## Notes\n\n")
+    await add_by_server(ada, OLD)
+    full = "# Left the memory in 2026-04\n\n## 2026-04-01\n\n" + f"- {'old ' * 50}\n" * 500
+    await ada.runtime.pipeline.write_many(
+        ada.place, [overwrite("memory/archive/2026-04.md", full, by="server", reason="test")]
+    )
+    await ada.ready()
+    assert (await ada.emerge()).status == "completed"
+    assert await ada.text("memory/archive/2026-04.md") == full
+    assert lines(await ada.text("memory/archive/2026-04-part02.md")) == OLD[:2]

@@ -6,16 +6,19 @@ from datetime import date
 
 import pytest
 
-from reverie_server.long_term.archive import archive_path
+from reverie_server.long_term.archive import archive_stem
 from reverie_server.nights import diary
 from reverie_server.search.derived_files import is_derived, is_diary, is_long_term, only_repeats
+from reverie_server.text.numbered_parts import part_path
 
 
 def test_archives_are_known_by_the_paths_that_they_get() -> None:
-    assert is_long_term(archive_path(date(2026, 4, 3)))
-    assert is_diary(diary.archive_path("2026-04"))
-    assert only_repeats(archive_path(date(2026, 4, 3)))
-    assert only_repeats(diary.archive_path("2026-04"))
+    for number in (1, 2, 12, 120):
+        for_good, dreams = part_path(archive_stem(date(2026, 4, 3)), number), diary.archive_path("2026-04", number)
+        assert is_long_term(for_good)
+        assert is_diary(dreams)
+        assert only_repeats(for_good)
+        assert only_repeats(dreams)
 
 
 @pytest.mark.parametrize("path", ["MEMORY.md", "memory/2026-04-03.md", "memory/archive/2026-04.md", "_system/x.md"])

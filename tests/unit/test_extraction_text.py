@@ -24,7 +24,7 @@ from reverie_server.extraction.write import retry_wait_seconds
 from reverie_server.heuristics.extract import statements_of
 from reverie_server.llm.answers import Extraction
 from reverie_server.llm.generation import Generation
-from reverie_server.long_term.archive import archive_change, archived
+from reverie_server.long_term.archive import archived
 from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, 22, 30, tzinfo=UTC)
@@ -175,11 +175,6 @@ class TestArchive:
         same_day = archived(first, self.DAY, ["Likes tea."])
         assert same_day == first + "\n- Likes tea.\n"
         assert archived(same_day, date(2026, 4, 9), ["Likes jam."]) == same_day + "\n## 2026-04-09\n\n- Likes jam.\n"
-
-    def test_is_searched_and_no_daily_note(self) -> None:
-        change = archive_change(self.DAY, ["Likes tea."], "server")
-        assert change.path == "memory/archive/2026-04.md"
-        assert change.enabled is None
 
 
 def test_a_model_that_fails_is_left_alone_twice_as_long_each_time_for_more_than_a_day() -> None:

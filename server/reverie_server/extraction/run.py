@@ -355,7 +355,7 @@ class Run:
         """
         writer = RoundWriter(self._dependencies, self._place, self._work, round_, state, proposal)
         try:
-            async with self._dependencies.pipeline.unit_of_work(self._place, writer.changes()) as unit:
+            async with self._dependencies.pipeline.unit_of_work(self._place, await writer.changes()) as unit:
                 await writer.within(unit.connection, unit.slice_)
         except PayloadTooLarge:
             # The daily note, or the archive, is full. The messages stay, and search finds them.

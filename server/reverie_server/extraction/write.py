@@ -25,7 +25,7 @@ from reverie_server.heuristics import notes
 from reverie_server.jobs.defer import defer
 from reverie_server.jobs.model import Work
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.archive_files import archive_change
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.provenance.record import Derived, record
 from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
@@ -111,7 +111,7 @@ class RoundWriter:
     proposal: Proposal
     added: dict[str, list[str]] = field(default_factory=dict)
 
-    def changes(self) -> list[Change]:
+    async def changes(self) -> list[Change]:
         """The changes of files."""
         changes = [_whole(file) for file in self.proposal.files]
         for day in sorted({line.day for line in self.proposal.lines}):
@@ -119,7 +119,8 @@ class RoundWriter:
             changes.append(Change(path, partial(self._with_lines, path, day), AUTHOR, STAGE))
         dropped = [entry for file in self.proposal.files for entry in file.dropped]
         if dropped:
-            changes.append(archive_change(self.state.today, dropped, AUTHOR))
+            database = self.dependencies.database
+            changes.append(await archive_change(database, self.place, self.state.today, dropped, AUTHOR))
         return changes
 
     def _with_lines(self, path: str, day: date, text: str | None) -> str:

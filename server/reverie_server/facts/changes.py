@@ -46,7 +46,7 @@ from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.long_term import memory_text
-from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.archive_files import archive_change
 from reverie_server.long_term.longterm import MEMORY, LongTermMemory
 from reverie_server.provenance.line_identity import line_sha256
 
@@ -197,7 +197,8 @@ class FactChanges:
         if rewriting.decision is not None:
             lost = await self._lost(place, [*rewriting.replaced, *rewriting.removed])
             if lost:
-                changes.append(archive_change(self._dependencies.now().date(), lost, grant.author))
+                database, day = self._dependencies.database, self._dependencies.now().date()
+                changes.append(await archive_change(database, place, day, lost, grant.author))
         return changes
 
     async def _into_memory(self, place: Place, statement: str) -> tuple[str, Callable[[str | None], str]]:

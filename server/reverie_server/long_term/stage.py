@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import structlog
 
+from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.errors import NotFound, StaleVersion
@@ -21,7 +22,7 @@ from reverie_server.llm.answers import Compaction as Answer
 from reverie_server.llm.ask import Question, ask
 from reverie_server.llm.generation import EXTRACTIVE, Generation
 from reverie_server.llm.provider import LanguageModel
-from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.archive_files import archive_change
 from reverie_server.long_term.compaction import AUTHOR, Compaction, Proposed, compacted
 from reverie_server.long_term.compaction_text import is_due
 from reverie_server.long_term.longterm import MEMORY, LongTermMemory
@@ -75,8 +76,7 @@ class Rewriting:
         before, machine = await self._state(place, document)
         rewritten, generation, fallback = await self._rewritten_by_model(place, text, machine, attempt)
         if rewritten is not None and rewritten.text is not None:
-            day = self._dependencies.now().date()
-            more = [archive_change(day, rewritten.dropped, AUTHOR)] if rewritten.dropped else []
+            more = await self._archived(place, rewritten.dropped)
             making = _Making(
                 self._dependencies, place, document, (text, rewritten.text), generation, rewritten.reason or None
             )
@@ -92,8 +92,15 @@ class Rewriting:
                 await own_slices(connection, place)
                 await making.note(connection)
             return Proposed(None, reason, EXTRACTIVE, fallback)
-        more = [archive_change(self._dependencies.now().date(), shorter.dropped, AUTHOR)] if shorter.dropped else []
+        more = await self._archived(place, shorter.dropped)
         return Proposed(result, None, EXTRACTIVE, fallback, more, making.within(before))
+
+    async def _archived(self, place: Place, dropped: Sequence[str]) -> list[Change]:
+        """The changes by which entries that leave the memory come into its archive."""
+        if not dropped:
+            return []
+        day = self._dependencies.now().date()
+        return [await archive_change(self._dependencies.database, place, day, dropped, AUTHOR)]
 
     async def _state(self, place: Place, document: Document) -> tuple[object, frozenset[bytes]]:
         """The tombstone mark of the place, and the hashes of the lines that the server wrote."""

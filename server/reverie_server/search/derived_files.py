@@ -11,7 +11,7 @@ _LONG_TERM = frozenset(("MEMORY.md", "memory.md", "PROFILE.md"))
 _FOLDER = "_system/"
 # What left MEMORY.md (long_term/archive.py), and the diary of earlier months (nights/diary.py).
 _DREAMS = re.compile(r"DREAMS\.md|memory/dreams/[0-9]{4}-[0-9]{2}(?:-part[0-9]{2,})?\.md")
-_ARCHIVE = re.compile(r"memory/archive/[0-9]{4}-[0-9]{2}\.md")
+_ARCHIVE = re.compile(r"memory/archive/[0-9]{4}-[0-9]{2}(?:-part[0-9]{2,})?\.md")
 
 # A search asks about the path of each of its candidates, a turn several times.
 _MAX_PATHS = 4096

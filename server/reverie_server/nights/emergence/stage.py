@@ -199,7 +199,8 @@ class Emergence:
             day=run.started_at.date(),
             language=run.grant.settings.language,
         )
-        await write_conclusion(self._runs, conclusion, run.diary_entry(report.reason, details))
+        entry = run.diary_entry(report.reason, details)
+        await write_conclusion(self._dependencies.database, self._runs, conclusion, entry)
         return Outcome("completed", report.reason, proposed.generation.method, proposed.fallback, report.report_id)
 
     async def _skip(self, run: Run, collected: _Collected, reason: str, proposed: _Proposed | None = None) -> Outcome:

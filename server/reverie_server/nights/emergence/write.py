@@ -9,13 +9,13 @@ from datetime import date
 from typing import Any
 
 from reverie_indexer.change import Change
-from reverie_indexer.database.database import Connection, Slice
+from reverie_indexer.database.database import Connection, Database, Slice
 from reverie_indexer.index.store import read_documents
 from reverie_indexer.model import Place
 from reverie_indexer.retry import Superseded
 from reverie_server.jobs.model import lines_source, message_source
 from reverie_server.llm.generation import Generation
-from reverie_server.long_term.archive import archive_change
+from reverie_server.long_term.archive_files import archive_change
 from reverie_server.long_term.longterm import MEMORY
 from reverie_server.nights.diary import DiaryEntry
 from reverie_server.nights.emergence.collect import Candidate
@@ -43,7 +43,7 @@ class Conclusion:
     language: str
 
 
-async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: DiaryEntry) -> None:
+async def write_conclusion(database: Database, runs: ReportedRuns, conclusion: Conclusion, entry: DiaryEntry) -> None:
     """Write a conclusion.
 
     Raises Superseded where the memory or an entry of a promoted candidate has changed, NightDone, and what
@@ -60,7 +60,7 @@ async def write_conclusion(runs: ReportedRuns, conclusion: Conclusion, entry: Di
 
     changes = [Change(path, edit, _BY, "emergence")]
     if proposal.dropped:
-        changes.append(archive_change(conclusion.day, proposal.dropped, _BY))
+        changes.append(await archive_change(database, conclusion.place, conclusion.day, proposal.dropped, _BY))
 
     async def within(connection: Connection, slice_: Slice) -> None:
         await _check(connection, slice_, conclusion, path)
