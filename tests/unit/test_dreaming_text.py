@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from reverie_server.nights.dreaming.text import (
+    MAX_FILE_CHARS,
     Line,
     Summary,
     as_data,
@@ -132,3 +133,41 @@ def test_a_model_is_given_each_episode_with_its_number_day_and_conversation() ->
     assert as_data([episode(1, "- User: Hello."), episode(2, "They spoke of tea.", "tg:9")]) == (
         "[1] 2026-04-01 web:1\n- User: Hello.\n\n[2] 2026-04-02 tg:9\nThey spoke of tea."
     )
+
+
+def test_a_days_file_that_is_full_takes_no_further_line_and_stays_under_the_limit_of_a_file() -> None:
+    words = (
+        "amber mast",
+        "birch nest",
+        "cedar oar",
+        "dune pier",
+        "ember quay",
+        "fjord rope",
+        "grove sail",
+        "heath urn",
+    )
+    texts = [f"- User: We decided to build the {word} of {word.split()[0]}stone." for word in words]
+    lines = heuristic_lines([episode(1, "\n".join(texts))], "english")
+    assert len(lines) == 8
+    full = "# Consolidated 2026-04-03\n\n## Facts\n\n" + "".join(
+        f"- Line {n} of what was consolidated.\n" for n in range(1 + MAX_FILE_CHARS // 36)
+    )
+    assert merged(full, DAY, lines, "english") == (full, [])
+    nearly, added = merged(full[: MAX_FILE_CHARS - 200] + "\n", DAY, lines, "english")
+    assert 0 < len(added) < len(lines)
+    assert len(nearly) <= MAX_FILE_CHARS
+
+
+def test_of_a_day_the_later_line_takes_the_place_of_what_it_contradicts() -> None:
+    rome, paris = (heuristic_lines([episode(n, f"- User: Please remember that I live in {city}.")], "english")
+                   for n, city in ((2, "Rome"), (3, "Paris")))  # fmt: skip
+    text, _ = merged(None, DAY, [*rome, *heuristic_lines([episode(2, "- User: I prefer tea.")], "english")], "english")
+    own = text + "\nI live in Oslo, says my own remark.\n"
+    text, added = merged(own, DAY, paris, "english")
+    assert "Rome" not in text
+    assert "- I live in Paris. (2026-04-03)" in text
+    assert "- I prefer tea. (2026-04-02)" in text
+    assert "I live in Oslo, says my own remark." in text
+    assert added == paris
+    # What was said before does not come back behind what took its place.
+    assert merged(text, DAY, rome, "english") == (text, [])

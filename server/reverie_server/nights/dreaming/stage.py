@@ -40,6 +40,7 @@ from reverie_server.nights.dreaming.text import (
     Summary,
     as_data,
     heuristic_lines,
+    is_full,
     merged,
     proposed,
     within_tokens,
@@ -56,6 +57,7 @@ from reverie_server.text.tokens import CountTokens
 
 log = structlog.get_logger()
 _REFUSED = "refused"
+_FULL = "; the file of the day is full"
 # A model whose answers are refused is asked as often about an episode. Then the extractive way has the last word: the
 # oldest episodes would else hold up all newer ones until they expire.
 MAX_REFUSALS = 2
@@ -194,7 +196,10 @@ class Dreaming:
 
         diff = unified_diff(batch.present or "", planned_text, batch.path, batch.path) if planned else ""
         report = replace(
-            self._report(run.report, batch, planned).generated_by(conclusion.generation, conclusion.fallback), diff=diff
+            self._report(run.report, batch, planned, is_full=is_full(planned_text)).generated_by(
+                conclusion.generation, conclusion.fallback
+            ),
+            diff=diff,
         )
 
         async def within(connection: Connection, slice_: Slice) -> None:
@@ -236,11 +241,11 @@ class Dreaming:
             raise Superseded
         return bool(taken)
 
-    def _report(self, report: Report, batch: _Batch, lines: Sequence[Line]) -> Report:
+    def _report(self, report: Report, batch: _Batch, lines: Sequence[Line], *, is_full: bool) -> Report:
         sessions = {episode.session_id for episode in batch.episodes}
         return replace(
             report,
-            reason=f"{len(lines)} lines of {len(batch.episodes)} episodes",
+            reason=f"{len(lines)} lines of {len(batch.episodes)} episodes" + (_FULL if is_full else ""),
             ended_at=self._now(),
             seen={"episodes": [f"ep-{e.episode_id}" for e in batch.episodes], "sessions": len(sessions)},
             path=batch.path if lines else None,

@@ -24,7 +24,7 @@ from reverie_server.heuristics.salience import NOTABLE
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
 from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, is_duplicate, statement
 from reverie_server.text.fences import neutralise, strip_injected
-from reverie_server.text.markdown_blocks import blocks_of, bullet, escaped, text_of
+from reverie_server.text.markdown_blocks import Block, blocks_of, bullet, escaped, text_of
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.tokens import CountTokens
 
@@ -37,6 +37,8 @@ HEADINGS: dict[Kind, str] = {
     "decision": "Decisions",
 }
 MAX_LINE_CHARS = 500
+# A day's file takes no line beyond this: a file has a limit in bytes, and each run reads and writes it whole.
+MAX_FILE_CHARS = 100_000
 # At most this many of a model's lines are read, the first ones.
 MAX_LINES = 500
 # The salience from which a recurring statement is no small talk.
@@ -182,14 +184,40 @@ def _findings(episodes: Sequence[Summary], language: str) -> list[_Finding]:
 
 
 def merged(text: str | None, day: date, lines: Sequence[Line], language: str) -> tuple[str, list[Line]]:
-    """The file of a day with the lines that it lacks, below their headings; and those lines. No line of it is lost."""
+    """The file of a day with the lines that it lacks, below their headings; and those lines.
+
+    A line of it that a later one contradicts gives way; no other is lost. A line is left out where one that the file
+    has was said later and contradicts it, or where the file has no room for it.
+    """
     present = text or f"# Consolidated {day.isoformat()}\n"
-    added = _distinct(lines, [statement(undated(line)[0], language) for line in _items(present)])
+    items = _items(present)
+    known = [undated(item) for _, item in items]
+    statements = [statement(plain, language) for plain, _ in known]
+    frames = FrameIndex(statements)
+    gone: set[int] = set()
+    added: list[Line] = []
+    left = MAX_FILE_CHARS - len(present) - sum(len(f"\n## {heading}\n\n") for heading in HEADINGS.values())
+    for line in _distinct(lines, statements):
+        said = max(episode.day for episode in line.episodes)
+        opposed = [at for at in frames.opposed(line.statement) if contradicts(statements[at], line.statement)]
+        # Without days a line is nobody's of the server.
+        older = {at for at in opposed if known[at][1] and max(known[at][1]) <= said}
+        size = len(f"- {line.written}\n")
+        if size <= left and all(at in older for at in opposed if known[at][1]):
+            gone |= older
+            added.append(line)
+            left -= size
+    present = _without(present, [items[at][0] for at in gone])
     for kind, heading in HEADINGS.items():
-        items = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
-        if items:
-            present = _below(present, heading, items)
+        new = ["\n".join(bullet(escaped([line.written]))) for line in added if line.kind == kind]
+        if new:
+            present = _below(present, heading, new)
     return present, added
+
+
+def is_full(text: str) -> bool:
+    """Whether the file of a day may have no room for a line."""
+    return len(text) > MAX_FILE_CHARS - MAX_LINE_CHARS
 
 
 def within_tokens(lines: Sequence[Line], max_tokens: int, count: CountTokens) -> list[Line]:
@@ -265,9 +293,18 @@ def _each_once(episodes: Sequence[Summary]) -> tuple[Summary, ...]:
     return tuple({episode.episode_id: episode for episode in episodes}.values())
 
 
-def _items(text: str) -> list[str]:
+def _items(text: str) -> list[tuple[Block, str]]:
     lines = lines_of(text)
-    return [" ".join(text_of(block, lines)) for block in blocks_of(text) if block.kind in ("item", "paragraph")]
+    found = [block for block in blocks_of(text) if block.kind in ("item", "paragraph")]
+    return [(block, " ".join(text_of(block, lines))) for block in found]
+
+
+def _without(text: str, blocks: Sequence[Block]) -> str:
+    lines = lines_of(text)
+    # The last block comes first, so that earlier line numbers stay valid.
+    for block in sorted(blocks, key=lambda block: -block.start):
+        del lines[block.start : block.end]
+    return "".join(lines)
 
 
 def _below(text: str, heading: str, items: Sequence[str]) -> str:
