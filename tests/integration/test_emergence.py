@@ -147,6 +147,18 @@ async def test_only_the_last_notes_are_looked_at_at_night(ada: Nights) -> None:
     ]
 
 
+async def test_a_decision_of_each_day_is_found_among_hundreds_of_other_statements(ada: Nights) -> None:
+    bread = "We decided to bake the bread ourselves."
+    for ago in range(7):
+        words = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove")
+        others = [f"I prefer the {words[n % 7]} {words[ago]} number {1000 * ago + n} to others." for n in range(150)]
+        await ada.note(ago, bread, *others)
+    inputs = await _read_input(ada)
+    assert len(inputs.entries) == 600
+    [candidate] = [one for one in await _candidates(ada) if one.text == bread]
+    assert len(candidate.evidence.days) == 7
+
+
 async def test_what_a_person_took_out_or_corrected_does_not_come_back_until_it_is_said_again(ada: Nights) -> None:
     await ada.ready()
     await ada.emerge()

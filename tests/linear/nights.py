@@ -15,7 +15,7 @@ from reverie_server.long_term import proposal as compaction_proposal
 from reverie_server.nights import card_lines, diary
 from reverie_server.nights.dreaming import text as dreaming_text
 from reverie_server.nights.dreaming.text import Kind
-from reverie_server.nights.emergence import candidates, collect, entry_groups, model, topic, uptake
+from reverie_server.nights.emergence import candidates, collect, entry_groups, fair_share, model, topic, uptake
 from reverie_server.nights.emergence import text as emergence_text
 from reverie_server.nights.soul import due as soul_due
 from reverie_server.nights.soul import text as soul_text
@@ -164,6 +164,9 @@ TABLE: Mapping[str, Reading] = {
         {1: f"{HEADING}a\n\n{text}"}, "2026-04", [f"{HEADING}a\n\n{line}" for line in text.split("\n")]
     ),
     "reverie_server.nights.diary.latest": lambda text: diary.latest(f"{HEADING}a\n{text}\n{HEADING}b"),
+    "reverie_server.nights.emergence.fair_share.fair_share": lambda text: fair_share.fair_share(
+        entries.entries_of(NOTE, text, DAY) * 8, "english"
+    ),
     "reverie_server.nights.dreaming.text.as_data": lambda text: dreaming_text.as_data(_episodes(text)),
     "reverie_server.nights.dreaming.text.proposed": lambda text: dreaming_text.proposed(
         _proposed(text), _episodes(text), "english"
@@ -299,6 +302,8 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.nights.emergence.entry_groups.is_logged": "measured with collect, which calls it",
     "reverie_server.nights.emergence.entry_groups.match_passages": "measured with collect, which calls it",
     "reverie_server.nights.diary.archive_path": "takes a month",
+    "reverie_server.nights.emergence.fair_share.char_shares": "takes lengths",
+    "reverie_server.nights.emergence.model.messages_in": "sources, each once",
     "reverie_server.nights.dreaming.text.is_full": "a length",
     "reverie_server.nights.diary.archive_stem": "takes a month",
     "reverie_server.text.numbered_parts.part_number": "takes a path",

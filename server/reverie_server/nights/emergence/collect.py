@@ -23,7 +23,8 @@ from reverie_server.nights.emergence.entry_groups import (
     match_passages,
     statement,
 )
-from reverie_server.nights.emergence.model import MAX_ENTRIES, MAX_LINES, EmergenceInput, MessageKey, Passage
+from reverie_server.nights.emergence.fair_share import fair_share
+from reverie_server.nights.emergence.model import MAX_LINES, EmergenceInput, MessageKey, Passage
 from reverie_server.nights.emergence.topic import Topic
 from reverie_server.nights.emergence.uptake import Exchange, exchanges_of, noted_again, taken_up
 from reverie_server.text.markdown_blocks import without_marker
@@ -103,8 +104,8 @@ def collect_best(
     limit: int | None = None,
 ) -> Collected:
     """The candidates as `collect` finds them, at most `limit`: of those alone it is asked which gates they pass."""
-    newest = sorted(inputs.entries, key=age_key)[-MAX_ENTRIES:]
-    entries = [entry for entry in newest if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
+    chosen = fair_share(inputs.entries, context.language)
+    entries = [entry for entry in chosen if clean(f"- {entry.text}\n").strip() == f"- {entry.text}"]
     if not entries:
         return Collected([], 0)
     groups = all_groups = group_entries(entries, context.language)

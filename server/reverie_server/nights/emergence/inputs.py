@@ -21,8 +21,8 @@ from reverie_server.heuristics.entries import Entry, entries_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.long_term.longterm import MEMORY, STAND_IN
 from reverie_server.nights.emergence.candidates import Recall
+from reverie_server.nights.emergence.fair_share import char_shares, fair_share
 from reverie_server.nights.emergence.model import (
-    MAX_ENTRIES,
     MAX_LINES,
     EmergenceInput,
     MemoryFile,
@@ -41,6 +41,8 @@ SQL = Queries(__file__)
 # The limit of text of the memory's history to compare: some hundred edits of an ordinary memory, a second of work.
 _COMPARED_CHARS = 8_000_000
 _PROFILE = "PROFILE.md"
+# Of all daily notes together so many characters are read, some seconds of work.
+_READ_CHARS = 1_000_000
 # Notes that were just read and are no longer than this are not read again. With their entries they take 5 MB at most.
 _KEPT_CHARS, _KEPT_NOTES = 16_384, 64
 _known_entries = lru_cache(maxsize=_KEPT_NOTES)(entries_of)
@@ -115,18 +117,29 @@ def forget_entries() -> None:
 
 
 async def _entries(files: Sequence[NoteFile], language: str) -> dict[int, list[Entry]]:
-    """The entries of the files by document: of all files of dreaming, and of the newest notes until they suffice."""
-    entries: dict[int, list[Entry]] = {}
-    noted = 0
-    for file in sorted(files, key=lambda file: (not file.is_consolidated, -file.day.toordinal())):
-        if noted >= MAX_ENTRIES:
-            entries[file.document_id] = []
-            continue
-        chars = len(file.text)
-        read = _known_entries if chars <= _KEPT_CHARS else entries_of
-        entries[file.document_id] = await isolated(read, file.path, file.text, file.day, language, chars=chars)
-        noted += 0 if file.is_consolidated else len(entries[file.document_id])
-    return entries
+    """The entries of the files by document: of very many those that are the share of each day (`fair_share`)."""
+    notes = [file for file in files if not file.is_consolidated]
+    shares = char_shares([len(file.text) for file in notes], _READ_CHARS)
+    beginnings = {file.path: _beginning(file.text, share) for file, share in zip(notes, shares, strict=True)}
+    entries: list[Entry] = []
+    for file in files:
+        text = beginnings.get(file.path, file.text)
+        read = _known_entries if len(text) <= _KEPT_CHARS else _best_entries
+        entries += await isolated(read, file.path, text, file.day, language, chars=len(text))
+    chars = sum(len(entry.text) for entry in entries)
+    by_path: dict[str, list[Entry]] = defaultdict(list)
+    for entry in await isolated(fair_share, entries, language, chars=chars):
+        by_path[entry.path].append(entry)
+    return {file.document_id: by_path[file.path] for file in files}
+
+
+def _beginning(text: str, chars: int) -> str:
+    """The whole lines among the first characters of a text."""
+    return text if len(text) <= chars else text[: text.rfind("\n", 0, chars) + 1]
+
+
+def _best_entries(path: str, text: str, day: date, language: str) -> list[Entry]:
+    return fair_share(entries_of(path, text, day, language), language)
 
 
 async def _by_facts(

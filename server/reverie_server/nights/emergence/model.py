@@ -11,7 +11,7 @@ from reverie_server.heuristics.entries import Entry
 from reverie_server.nights.emergence.candidates import Recall
 from reverie_server.text.redact import essence
 
-# Of entries the newest are read, of the memory the first lines, of its corrections the newest.
+# Of entries each day has its share, of the memory the first lines, of its corrections the newest.
 MAX_ENTRIES = 600
 MAX_LINES = 2000
 # A message: its session's id and its number there.
