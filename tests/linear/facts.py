@@ -43,6 +43,7 @@ from reverie_server.heuristics.corrections import (
     correction,
     correction_cues,
     corrections,
+    denied,
     restated,
     taken_back,
 )
@@ -300,6 +301,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.corrections.corrections.corrected_within": lambda text: [
         corrections.corrected_within(given, all_cues()["english"], _facts_of)
         for given in (text, f"My flight is on the 14th, {text[:250]}", f"{text[:250]}, no, sorry, the 15th")
+    ],
+    "reverie_server.heuristics.corrections.denied.denied": lambda text: [
+        denied.denied(text),
+        *map(denied.denied, text.split("\n")),
     ],
     "reverie_server.heuristics.corrections.taken_back.taken_back_by": lambda text: taken_back.taken_back_by(
         "My flight is on the 14th.", [text, text], all_cues()["english"], "next"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from reverie_server.nights.dreaming.text import (
     MAX_FILE_CHARS,
     Line,
@@ -171,3 +173,59 @@ def test_of_a_day_the_later_line_takes_the_place_of_what_it_contradicts() -> Non
     assert added == paris
     # What was said before does not come back behind what took its place.
     assert merged(text, DAY, rome, "english") == (text, [])
+
+
+OF_OTHERS = (
+    "my sister prefers window seats lol",
+    "Mein Bruder mag lieber Bier als Wein.",
+    "Mi hermana prefiere los asientos de ventana.",
+    "我妹妹喜欢靠窗的座位。",
+    "My boss decided to move the office to Berlin.",
+    "He prefers aisle seats and decided to fly.",
+)
+OWN = (
+    "I prefer window seats.",
+    "My sister Nora prefers window seats on trains.",
+    "Ada prefers window seats.",
+    "Wir haben entschieden, den Ofen aus Ziegeln zu bauen.",
+    "Prefiero los asientos de ventana.",
+    "我喜欢靠窗的座位。",
+    "Please remember that my sister prefers window seats.",
+)
+
+
+@pytest.mark.parametrize("said", OF_OTHERS)
+def test_what_somebody_without_a_name_prefers_or_decides_is_not_the_users(said: str) -> None:
+    assert heuristic_lines([episode(1, f"- User: {said}")], "english") == []
+
+
+@pytest.mark.parametrize("said", OWN)
+def test_what_the_user_or_somebody_with_a_name_prefers_or_decides_is_kept(said: str) -> None:
+    assert len(heuristic_lines([episode(1, f"- User: {said}")], "english")) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "gone"),
+    [
+        ("Wir haben entschieden, im Mai nach Rom zu fahren.", "doch nicht rom, Wien", "Rom"),
+        ("We decided to go to Rome in May.", "Actually not Rome, Vienna.", "Rome"),
+        ("We decided to go to Rome in May.", "not rome but vienna", "Rome"),
+        ("Hemos decidido viajar a Roma en mayo.", "Mejor no a Roma, sino a Viena.", "Roma"),
+        ("我们决定五月去罗马。", "不去罗马，去维也纳。", "罗马"),
+        ("Please remember that my flight to Oslo is on 14 May.", "Sorry, 15 May.", "14 May"),
+        (
+            "We decided to build the kiln of brick.",
+            "We decided to build the kiln of stone instead of brick.",
+            "of brick.",
+        ),
+    ],
+)
+def test_what_a_later_sentence_corrects_stays_out(first: str, then: str, gone: str) -> None:
+    kept = "Please remember that I am allergic to peanuts."
+    for episodes in (
+        [episode(1, f"- User: {first}\n- User: {then}\n- User: {kept}")],
+        [episode(1, f"- User: {first}"), episode(2, f"- User: {then}\n- User: {kept}")],
+    ):
+        texts = [line.statement.text for line in heuristic_lines(episodes, "english")]
+        assert "I am allergic to peanuts." in texts
+        assert not any(gone in text for text in texts if "instead of" not in text), texts

@@ -23,6 +23,8 @@ _MOMENT = re.compile(
     r"|nachher"
     r"|letzte (?:woche|nacht)|nächste woche|morgen (?:früh|abend|mittag)"
     r"|hoy|ayer|anoche|anteayer|ahora mismo|esta (?:mañana|tarde|noche|semana)|hace (?:un rato|poco)|pasado mañana"
+    # Tomorrow, and not a morning.
+    r"|(?<!la )(?<!cada )(?<!una )(?<!toda )mañana"
     r"|(?:la semana|el mes) (?:pasad[ao]|que viene)"
     r"|aujourd'hui|hier|demain|ce (?:matin|soir)|oggi|ieri|domani|stamattina|stasera|hoje|ontem|amanhã|vandaag"
     r"|gisteren)\b"

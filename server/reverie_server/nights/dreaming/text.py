@@ -23,6 +23,7 @@ from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.salience import NOTABLE
 from reverie_server.heuristics.statement_index import FrameIndex, TermIndex
 from reverie_server.heuristics.statements import GROUNDED_SHARE, Ground, Statement, contradicts, is_duplicate, statement
+from reverie_server.nights.dreaming.batch import Batch
 from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.markdown_blocks import Block, blocks_of, bullet, escaped, text_of
 from reverie_server.text.markdown_edit import lines_of
@@ -118,6 +119,7 @@ class _Finding:
     kinds: frozenset[str]
     salience: float
     episodes: list[Summary]
+    is_about_user: bool
 
     @property
     def session_count(self) -> int:
@@ -125,14 +127,16 @@ class _Finding:
 
     @property
     def is_worth_keeping(self) -> bool:
-        return self.session_count > 1 or bool(self.kinds & NOTEWORTHY_KINDS and self.salience >= NOTABLE)
+        is_noteworthy = bool(self.kinds & NOTEWORTHY_KINDS) and self.salience >= NOTABLE
+        return self.session_count > 1 or (is_noteworthy and self.is_about_user)
 
 
 def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
     """The lines of statements that recur in several conversations, or are important, best first.
 
-    Important is something to remember, a decision or a preference that a person would note. Statements of the assistant
-    are left out: its "I decided" would become the owner's. Of two that contradict each other the later one is kept.
+    Important is something to remember, or a decision or a preference of the user, or of somebody with a name, that a
+    person would note. Statements of the assistant are left out: its "I decided" would become the owner's. Of two that
+    contradict each other the later one is kept, and what a later remark corrects is left out.
     """
     findings = _findings(episodes, language)
     frames = FrameIndex(finding.statement for finding in findings)
@@ -157,29 +161,35 @@ def heuristic_lines(episodes: Sequence[Summary], language: str) -> list[Line]:
 
 
 def _findings(episodes: Sequence[Summary], language: str) -> list[_Finding]:
-    """The statements of the episodes, those of one meaning as one finding, in the order of their first wording."""
+    """The statements of the episodes, those of one meaning as one finding, in the order of their first wording.
+
+    What a later sentence takes back is left out.
+    """
     findings: list[_Finding] = []
     # Every wording is found by the index, and `finding_of` has the number of its finding.
     index, finding_of = TermIndex(), list[int]()
     expected = cues_in("\n".join(episode.text for episode in episodes), language)
-    for episode in episodes:
-        for text, salience in _stated(episode, expected):
-            if why_order(text) is not None:
-                continue
-            wording = statement(fact_of(text, expected), language)
-            kinds = kinds_of(text, expected)
-            similar = sorted({finding_of[number] for number in index.alike(wording)})
-            known = next((number for number in similar if is_duplicate(findings[number].statement, wording)), None)
-            finding_of.append(len(findings) if known is None else known)
-            index.add(wording)
-            if known is None:
-                findings.append(_Finding(wording, kinds, salience, [episode]))
-                continue
-            finding = findings[known]
-            finding.statement = wording
-            finding.kinds |= kinds
-            finding.salience = max(finding.salience, salience)
-            finding.episodes.append(episode)
+    stated = [(episode, text, salience) for episode in episodes for text, salience in _stated(episode, expected)]
+    batch = Batch([(text, episode.day) for episode, text, _ in stated], language)
+    for number, (episode, text, salience) in enumerate(stated):
+        if salience < MIN_SALIENCE or why_order(text) is not None or batch.is_taken_back(number):
+            continue
+        wording = statement(fact_of(text, expected), language)
+        kinds = kinds_of(text, expected)
+        similar = sorted({finding_of[each] for each in index.alike(wording)})
+        known = next((each for each in similar if is_duplicate(findings[each].statement, wording)), None)
+        finding_of.append(len(findings) if known is None else known)
+        index.add(wording)
+        is_about_user = batch.is_about_user(number)
+        if known is None:
+            findings.append(_Finding(wording, kinds, salience, [episode], is_about_user))
+            continue
+        finding = findings[known]
+        finding.statement = wording
+        finding.kinds |= kinds
+        finding.salience = max(finding.salience, salience)
+        finding.episodes.append(episode)
+        finding.is_about_user |= is_about_user
     return findings
 
 
@@ -250,7 +260,7 @@ def _stated(episode: Summary, expected: Cues | None) -> Iterable[tuple[str, floa
         rest = line[speaker.end() :] if speaker else line
         for text, salience in scored_statements(rest, expected):
             plain, _ = undated(text)
-            if salience >= MIN_SALIENCE and plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
+            if plain and len(plain) <= MAX_LINE_CHARS and not plain.endswith("…"):
                 yield plain, salience
 
 
