@@ -507,7 +507,8 @@ CREATE TABLE IF NOT EXISTS stages (
 
 -- What each run of emergence, of dreaming or of SOUL.md saw, concluded and changed, and why; `promoted` and `rejected` are its candidates
 -- with their scores, the latter with the gate that stopped them. `path` is the file it wrote, from which version to which.
--- `night` is the day it began in the agent's time zone: a night by cron has one report that did not fail.
+-- `night` is the day it began in the agent's time zone: a night by cron has one report that did not fail. After a month
+-- `rejected` and `diff` are empty.
 CREATE TABLE IF NOT EXISTS reports (
     tenant_id      text COLLATE "C" NOT NULL,
     report_id      text COLLATE "C" NOT NULL,
@@ -537,6 +538,7 @@ CREATE TABLE IF NOT EXISTS reports (
     FOREIGN KEY (tenant_id, slice_id) REFERENCES slices (tenant_id, slice_id) ON DELETE CASCADE
 );
 CREATE INDEX IF NOT EXISTS reports_of_slice ON reports (tenant_id, slice_id, started_at, report_id);
+CREATE INDEX IF NOT EXISTS reports_to_trim ON reports (started_at) WHERE rejected <> '[]' OR diff <> '';
 CREATE UNIQUE INDEX IF NOT EXISTS reports_of_night ON reports (tenant_id, slice_id, night)
     WHERE mode = 'full' AND trigger = 'cron' AND status <> 'failed';
 

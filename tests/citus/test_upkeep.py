@@ -13,6 +13,7 @@ from reverie_server.access.audit import prune as prune_audit
 from reverie_server.app.pending_jobs import drain
 from reverie_server.files.retention import prune_history
 from reverie_server.jobs.schedule import Cron, NightlyDefaults
+from reverie_server.nights.reports import trim_reports
 from reverie_server.prompt.turn_log import prune_turns
 from reverie_server.sessions.completion import complete_idle_sessions
 
@@ -46,6 +47,7 @@ async def test_every_sweep_reaches_every_tenant(distributed: str, tmp_path: Path
         assert rows(distributed, "audit") == {}
         await prune_history(database, keep_days=1, keep_count=3)
         await prune_turns(database, keep_days=0)
+        await trim_reports(database, now=now + timedelta(days=60))
         await vectors.prune_cache(database, keep_days=0)
         await runtime.consolidation.queue.prune(0)
         await runtime.consolidation.episodes.prune(now + timedelta(days=4000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,6 +28,7 @@ from reverie_server.nights.emergence import entry_groups
 from reverie_server.nights.emergence import inputs as emergence_inputs
 from reverie_server.nights.emergence.model import EmergenceInput
 from reverie_server.nights.emergence.stage import Emergence, EmergenceRules
+from reverie_server.nights.reports import trim_reports
 from reverie_server.provenance import record as derive
 from reverie_server.search.request import request_for
 from reverie_server.sessions.model import NewMessage
@@ -190,6 +192,22 @@ async def test_a_forgotten_text_does_not_emerge_and_its_report_goes_too(ada: Nig
     assert await _candidates(ada) == []
     ada.later(days=1)
     assert (await ada.emerge()).status == "skipped"
+
+
+async def test_a_report_of_more_than_a_month_keeps_what_entered_and_not_what_did_not(ada: Nights) -> None:
+    await ada.ready()
+    await ada.note(1, "The kiln behind the barn is made of old bricks.")
+    await ada.emerge()
+    [report] = await ada.reports()
+    assert report.rejected
+    assert report.diff
+    ada.later(days=29)
+    assert await trim_reports(ada.runtime.database, now=ada.at) == 0
+    assert await ada.reports() == [report]
+    ada.later(days=2)
+    assert await trim_reports(ada.runtime.database, now=ada.at) == 1
+    assert await ada.reports() == [replace(report, rejected=[], diff="")]
+    assert await trim_reports(ada.runtime.database, now=ada.at) == 0
 
 
 async def test_what_is_forgotten_while_a_run_thinks_is_not_written(

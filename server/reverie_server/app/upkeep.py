@@ -13,6 +13,7 @@ from reverie_indexer.index import vectors
 from reverie_server.access.audit import prune as prune_audit
 from reverie_server.files.retention import prune_history
 from reverie_server.graph.vectors import embed_waiting
+from reverie_server.nights.reports import trim_reports
 from reverie_server.prompt.turn_log import prune_turns
 from reverie_server.sessions.completion import complete_idle_sessions
 from reverie_server.text.cancelled import is_cancelled
@@ -30,7 +31,8 @@ CACHE_KEEP_DAYS = 7
 async def upkeep(runtime: Runtime) -> None:
     """Until cancelled: publish that silent sessions are complete, load a model that could not be loaded, embed what
     waits, give large slices their index, learn what is near by a model without constants, and every hour remove
-    history, audit and cached vectors that are not kept. While the database is read-only, wait: it is another server's.
+    history, audit, cached vectors and details of old reports that are not kept. While the database is read-only, wait:
+    it is another server's.
 
     Ends by raising ModelMismatch when the index belongs to another model: that no waiting mends.
     """
@@ -57,6 +59,7 @@ async def upkeep(runtime: Runtime) -> None:
                     keep_count=runtime.settings.version_keep_count,
                 )
                 await prune_turns(runtime.database, keep_days=runtime.settings.turn_keep_days)
+                await trim_reports(runtime.database)
                 await prune_audit(runtime.database, keep_days=runtime.settings.audit_keep_days)
                 await vectors.prune_cache(runtime.database, keep_days=CACHE_KEEP_DAYS)
         except ModelMismatch:

@@ -28,6 +28,7 @@ Status = Literal["success", "skipped", "failed"]
 # From this age on a report is in the archive of its month.
 ARCHIVED_AFTER = timedelta(days=30)
 _MAX_MONTHS = 1200
+_TRIMMED_AT_ONCE = 5000
 # A report keeps the best rejected candidates, and their number in `seen`.
 MAX_REJECTED = 50
 
@@ -119,11 +120,21 @@ async def is_night_done(connection: Connection, place: Place, night: date) -> bo
     return await (await connection.execute(SQL["is_done"], params)).fetchone() is not None
 
 
+async def trim_reports(database: Database, *, now: datetime | None = None) -> int:
+    """Leave of the reports of the archive, of all tenants, what entered and why, some thousands at once; of how many.
+
+    What did not enter is of no use after a month, and what changed is in the versions of the file.
+    """
+    params = {"before": (now or datetime.now(UTC)) - ARCHIVED_AFTER, "limit": _TRIMMED_AT_ONCE}
+    async with database.maintenance() as connection:
+        return (await connection.execute(SQL["trim"], params)).rowcount
+
+
 class Reports:
     """Reads the reports of places. `now` gives the time, with its zone.
 
-    The archive is the same rows, a month of nights at a time: nothing is moved, so nothing is lost or doubled on the
-    way, and what forgets, exports and deletes reports does so with those of the archive.
+    The archive is the same rows, a month of nights at a time and without what was rejected and changed: nothing is
+    moved, and what forgets, exports and deletes reports does so with those of the archive.
     """
 
     def __init__(self, database: Database, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -53,3 +53,10 @@ LEFT JOIN LATERAL (
     ORDER BY started_at DESC, report_id DESC
     LIMIT 1
 ) AS l ON true;
+
+-- trim: leave of reports that began before a time what entered, and not what did not nor the text of the change
+UPDATE reports r SET rejected = '[]', diff = ''
+FROM (SELECT tenant_id, report_id FROM reports
+      WHERE started_at < %(before)s AND (rejected <> '[]' OR diff <> '')
+      ORDER BY started_at, report_id LIMIT %(limit)s) old
+WHERE r.tenant_id = old.tenant_id AND r.report_id = old.report_id;
