@@ -373,6 +373,8 @@ async def test_sentences_of_one_aspect_of_a_life_are_known_in_other_words(
             "I rounded the legs of the desk by the wall.",
             False,
         ),
+        ("english", "I go every Sunday.", "I've given up sugar.", False),
+        ("english", "I swim every Sunday.", "I've given up swimming, I row now.", True),
         ("english", "Remember that the desk wall is 136 cm wide.", "The desk wall is 142 cm wide now.", True),
         ("english", "We have two kids, Ruby and Oliver.", "Greg found us a place with a big yard.", False),
         ("english", "We have two kids, Ruby and Oliver.", "We have three kids now.", True),

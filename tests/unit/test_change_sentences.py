@@ -89,6 +89,10 @@ def test_what_stands_before_a_question_is_told(language: str, sentence: str, tol
         ("english", "If the rent goes up to 920 now, can I still keep the flat?"),
         ("german", "Die Miete beträgt jetzt 920 Euro, oder?"),
         ("chinese", "房租现在是三千二，对吧？"),
+        ("english", "Right, so I need a packed lunch idea for tomorrow now."),
+        ("german", "Ich brauche jetzt ein paar schnelle Rezepte für den Abend."),
+        ("spanish", "Ahora necesito una receta rápida con calabacín."),
+        ("chinese", "现在给我推荐几个减压的办法"),
     ],
 )
 def test_who_asks_whether_it_is_so_tells_nothing(language: str, sentence: str) -> None:

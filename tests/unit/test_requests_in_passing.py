@@ -172,6 +172,9 @@ def test_what_only_has_the_words_is_not_to_be_forgotten(said: str) -> None:
         ("olvida lo de cuando era niña", "cuando era niña"),
         ("olvida lo del piso que es de mi madre", "piso que es de mi madre"),
         ("forget the thing about the pin pls we changed it", "the pin"),
+        ("forget the wifi one, we switched provider", "wifi"),
+        ("forget about the garage code", "garage code"),
+        ("forget the netflix thing, i cancelled it", "netflix"),
         ("forget what i said about lucy it was a lie", "lucy"),
         ("please forget what i said about my job cause its private", "my job"),
         ("forget what i said about the house we bought", "the house we bought"),
@@ -189,6 +192,20 @@ def test_what_only_has_the_words_is_not_to_be_forgotten(said: str) -> None:
 )
 def test_why_it_is_to_be_forgotten_is_not_what_is(said: str, topic: str) -> None:
     assert [request.topic for request in forget_requests(said)] == [topic]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "forget the blue one",
+        "forget the door, leave it open",
+        "forget the alarm, wake me at 8",
+        "forget the account, I'll pay cash",
+        "forget the dentist thing, what's for dinner",
+    ],
+)
+def test_who_lets_something_be_asks_to_forget_nothing(said: str) -> None:
+    assert forget_requests(said) == []
 
 
 def test_a_request_to_forget_is_no_line_of_a_note() -> None:

@@ -67,6 +67,21 @@ CORRECTED = [
         "wednesday 15",
         "tuesday 14",
     ),
+    (
+        "english",
+        ["parents evening is thursday the 22nd", "> Got it.", "moved to the 29th now apparently"],
+        "29th",
+        "22nd",
+    ),
+    ("english", ["parents evening is thursday the 22nd", "> Got it.", "no, the 29th"], "29th", "thursday"),
+    ("english", ["the meeting is on monday", "it's been moved to tuesday"], "tuesday", "monday"),
+    ("german", ["Der Zahnarzt ist am Dienstag um 10", "> Okay.", "verschoben auf Mittwoch"], "Mittwoch", "Dienstag"),
+    (
+        "spanish",
+        ["tengo dentista el martes a las 5", "> Vale.", "me lo han cambiado al miércoles"],
+        "miércoles",
+        "martes",
+    ),
     ("german", ["merk dir ich hab am dienstag um 5 zahnarzt", "> Okay.", "nein, am mittwoch"], "mittwoch", "dienstag"),
     (
         "german",
