@@ -47,6 +47,7 @@ WRITE_EVERY_TENANT = {
     "server/reverie_server/access/audit.sql": {"prune"},
     "server/reverie_server/jobs/queue.sql": {"prune_events"},
     "server/reverie_server/jobs/schedule.sql": {"emergence", "compaction"},
+    "server/reverie_server/nights/reports.sql": {"trim"},
     "server/reverie_server/prompt/turn_log.sql": {"prune", "prune_removed"},
     "server/reverie_server/search/calibration/store.sql": {"forget_nearness", "remove_empty"},
 }
