@@ -43,7 +43,10 @@ _SPANISH_JOB = re.compile(
     r"|obrer|mec[áa]nic|electricist|matr[óo]n|funcionari|administrativ|consultor|cajer|librer|relojer|costurer|mariner"
     r"|aut[óo]nom|becari|ministr|físic|químic|matemátic|políglot|notari|ganader|pescader|carnicer|pasteler|cantiner"
     r"|azafat|subdirector|jubilad|retirad|porter|camioner|emplead|operari|científic|fruter|ferreter"
-    r"|joyer)[oa](?: .{1,40})?|(?:profesora?|profe|periodista|contable|contadora?|gerente"
+    r"|joyer|tapicer|archiver|mensajer|carter|informátic|informatic|óptic|protésic|cirujan|árbitr|pedagog|perit"
+    r"|camiller)[oa](?: .{1,40})?|(?:bailarín|bailarina|logopeda|pediatra|guía|sumiller|delineante|trabajadora? social"
+    r"|\w+(?:terapeuta|ópata|opata|iatra|ólog[oa]))(?: .{1,40})?"
+    r"|(?:profesora?|profe|periodista|contable|contadora?|gerente"
     r"|estudiante|pilot[oa]|chef|cartero|ama de casa|policía|militar|juez|jueza|fiscal|sastre|chofer|ch[óo]fer"
     r"|taxista|albañil|conserje|vigilante|guardia|agente|auxiliar|asistente|ayudante"
     r"|dependient[ea]|cantante|modelo|act(?:or|riz)|soldado|community manager"
@@ -52,8 +55,8 @@ _SPANISH_JOB = re.compile(
     r"|\w+(?:ista|dora?|tora?|sora?|nauta|ermo))(?: .{1,40})?"
 )
 _NO_SPANISH_JOB = re.compile(
-    r"(?:trabajadora?|lectora?|madrugadora?|soñadora?|ganadora?|mejor|peor|optimista|pesimista|perfeccionista|realista"
-    r"|feminista|egoísta|egoista|mayor|menor|hora|señora?|seguidora?|consumidora?|fumadora?|deudora?|otr[oa]"
+    r"(?:trabajadora?(?! social)|lectora?|madrugadora?|soñadora?|ganadora?|mejor|peor|optimista|pesimista"
+    r"|perfeccionista|realista|feminista|egoísta|egoista|mayor|menor|hora|señora?|seguidora?|consumidora?|fumadora?|deudora?|otr[oa]"
     r"|favor|color"
     r"|vista|lista|pista|entrevista|revista|donadora?|bebedora?|hablador\w*|viajera?|amor|calor|dolor)(?!\w)"
 )
