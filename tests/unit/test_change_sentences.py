@@ -212,3 +212,10 @@ def test_who_is_off_sick_is_a_dentist_still() -> None:
     dentist = OpenFact("user", "dentist", "Dr Okafor", "My dentist is Dr Okafor.", THEN, is_functional=True)
     assert not has_value(change("It's now 3 June at 2, because Dr Okafor's off sick."), dentist)
     assert has_value(change("We got a letter now, Dr Okafor has retired."), dentist)
+
+
+@pytest.mark.parametrize("sentence", ["我不喝咖啡一喝就心慌", "我住在朝阳每天坐地铁上班", "我老公叫Thomas是德国人"])
+def test_a_run_on_is_read_as_it_stands(sentence: str) -> None:
+    assert [each.said for each in change_sentences([Utterance(sentence, NOW)], "chinese", with_statements=True)] == [
+        sentence
+    ]

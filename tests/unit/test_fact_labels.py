@@ -57,6 +57,14 @@ def test_every_language_labels_the_same_predicates() -> None:
     assert all(of_language == predicates[0] for of_language in predicates)
 
 
+def test_what_is_over_is_not_said_to_be_so() -> None:
+    text = "Dani y yo lo hemos dejado."
+    fields = ("user", "partner", "Dani", text)
+    assert label_of(*fields, "spanish") == "Mi pareja es Dani"
+    assert label_of(*fields, "spanish", is_end=True) == ""
+    assert statement_without(*fields, ended=["Dani y yo lo hemos dejado"], is_end=True) == ""
+
+
 @pytest.mark.parametrize(
     ("predicate", "object_", "text", "ended", "statement"),
     [

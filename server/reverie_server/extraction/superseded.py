@@ -214,7 +214,15 @@ def without_lines(
 def _of_part(line: str, holding: Sequence[StatedFact], ended: Sequence[str], until: datetime) -> str:
     """A line of which a part is over: what of it holds, or all of it with the day until which it did."""
     statements = [
-        statement_without(fact.subject, fact.predicate, fact.object, fact.text, ended=ended) for fact in holding
+        statement_without(
+            fact.subject,
+            fact.predicate,
+            fact.object,
+            fact.text,
+            ended=ended,
+            is_end=fact.change is not None and fact.change.kind == "ends",
+        )
+        for fact in holding
     ]
     body = without_marker(line)
     if all(statements) and body.strip(" .") not in {statement.strip(" .") for statement in statements}:

@@ -239,7 +239,8 @@ async def _index(
         state = resolution.states[row["fact_id"]]
         holds = state.state == "current"
         fields = (row["subject"], row["predicate"], row["object"], row["text"])
-        label = label_of(*fields, indexing.rules.language)
+        is_end = bool(row["change"]) and row["change"]["kind"] == "ends"
+        label = label_of(*fields, indexing.rules.language, is_end=is_end)
         entry = fact_index.FactEntry(row["fact_id"], row["text"], state.valid_from, state.said_at, label)
         if row["chunk_id"] is None:
             entries.append(entry)
@@ -263,5 +264,6 @@ async def _index(
 
 def passage_of(stated: StatedFact, language: str) -> Passage:
     """The passage of a fact, as it is embedded."""
-    label = label_of(stated.subject, stated.predicate, stated.object, stated.text, language)
+    is_end = stated.change is not None and stated.change.kind == "ends"
+    label = label_of(stated.subject, stated.predicate, stated.object, stated.text, language, is_end=is_end)
     return fact_index.passage_of_fact(stated.text, stated.said_at, language, label=label)

@@ -32,6 +32,8 @@ class _Question:
     lead: re.Pattern[str]
     silent: re.Pattern[str]
     is_number: bool
+    is_name: bool
+    max_words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Asked:
     filler: re.Pattern[str]
     silent: Sequence[re.Pattern[str]]
     is_number: bool
+    is_name: bool
+    max_words: int
 
     def answer(self, sentence: str) -> str | None:
         """The sentence as one that says what was asked; None where it is no answer of a few words."""
@@ -59,12 +63,18 @@ class Asked:
             found = _NUMBER.match(text)
             return None if found is None else self.says.replace("{}", found[0])
         first = _FIRST_PART.match(text)
-        if first is None or not first[0].strip() or not _is_short(first[0]):
+        if first is None or not first[0].strip() or not self._is_short(first[0]):
             return None
         before, _, after = self.says.partition("{}")
         if before.endswith(" a ") and text[0] in _VOWELS:
             before = f"{before[:-1]}n "
-        return f"{before}{first[0].strip()}{after}{text[first.end() :]}"
+        said = first[0].strip()
+        if self.is_name and said.islower():
+            said = said.title()
+        return f"{before}{said}{after}{text[first.end() :]}"
+
+    def _is_short(self, text: str) -> bool:
+        return len(text.split()) <= self.max_words and len(_HAN.findall(text)) <= _MAX_HAN
 
 
 def asked_by(text: str) -> Asked | None:
@@ -81,7 +91,9 @@ def asked_by(text: str) -> Asked | None:
                     if caught is not None:
                         says = says.replace(f"{{{name.rstrip('2')}}}", caught.title() if name == "noun" else caught)
                 silence = (silent, question.silent)
-                return Asked(language, says[:1].upper() + says[1:], question.lead, filler, silence, question.is_number)
+                says = says[:1].upper() + says[1:]
+                shape = (question.is_number, question.is_name, question.max_words)
+                return Asked(language, says, question.lead, filler, silence, *shape)
     return None
 
 
@@ -100,6 +112,8 @@ def _languages() -> Sequence[tuple[str, re.Pattern[str], re.Pattern[str], Sequen
                     re.compile(each.get("lead", "(?!)"), re.IGNORECASE),
                     re.compile(each.get("silent", "(?!)"), re.IGNORECASE),
                     each.get("is_number", False),
+                    each.get("is_name", False),
+                    each.get("words", _MAX_WORDS),
                 )
                 for each in of["questions"]
             ],
@@ -111,7 +125,3 @@ def _languages() -> Sequence[tuple[str, re.Pattern[str], re.Pattern[str], Sequen
 def _end_of(pattern: re.Pattern[str], text: str) -> int:
     found = pattern.match(text)
     return 0 if found is None else found.end()
-
-
-def _is_short(text: str) -> bool:
-    return len(text.split()) <= _MAX_WORDS and len(_HAN.findall(text)) <= _MAX_HAN

@@ -23,15 +23,17 @@ def _labels() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     return tomllib.loads(Path(__file__).with_name("fact_labels.toml").read_text(encoding="utf-8"))
 
 
-def label_of(subject: str, predicate: str, object_: str, text: str, language: str) -> str:
-    """The fact as a statement in the language of its text (most likely `language`); "" for a predicate without one.
+def label_of(subject: str, predicate: str, object_: str, text: str, language: str, *, is_end: bool = False) -> str:
+    """The fact as a statement in the language of its text (most likely `language`); "" for a predicate without one, and
+    for what says that something is over (`is_end`): "We split up, Dani and I" has another partner in it than "My
+    partner is Dani".
 
     "We found a flat in Malmö" is the answer to "Where do I live?", of which it has no word: the label has them.
     """
     cues = cues_of(folded(text), all_cues().get(language))
     spoken = cues.language if cues else language
     wording = _labels().get(spoken, {}).get(predicate)
-    if wording is None:
+    if wording is None or is_end:
         return ""
     if subject.startswith(f"{SELF}'s ") and (phrases := all_phrases().get(spoken)) is not None:
         # Somebody without a name is called as the text does.
@@ -41,7 +43,15 @@ def label_of(subject: str, predicate: str, object_: str, text: str, language: st
     return subject.join(part.replace("{o}", object_) for part in parts)
 
 
-def statement_without(subject: str, predicate: str, object: str, text: str, *, ended: Sequence[str]) -> str:  # noqa: A002
+def statement_without(
+    subject: str,
+    predicate: str,
+    object: str,  # noqa: A002
+    text: str,
+    *,
+    ended: Sequence[str],
+    is_end: bool = False,
+) -> str:
     """The statement of a fact without the objects that have `ended`; "" where no statement is left without them.
 
     Of "I work as a vet at Teme Clinic in Hereford", when the clinic has ended: "I work as a vet."
@@ -53,7 +63,7 @@ def statement_without(subject: str, predicate: str, object: str, text: str, *, e
     # In Chinese the verb may stand behind both.
     if own is not None and own.end() <= min(ends) and not is_unspaced(text):
         return _whole(text[: own.end()])
-    label = _whole(_APPOSITION.split(label_of(subject, predicate, object, text, ""), maxsplit=1)[0])
+    label = _whole(_APPOSITION.split(label_of(subject, predicate, object, text, "", is_end=is_end), maxsplit=1)[0])
     return "" if any(_find(over, label) for over in ended) else label
 
 

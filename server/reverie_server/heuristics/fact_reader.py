@@ -162,8 +162,8 @@ def _read_sentence(
         sentence = with_capitals(as_written(sentence, phrases), reader.first_names)
     asked, reader.asked = reader.asked, None
     if asked is not None and (answer := _answer(reader, utterance, asked, sentence)) is not None:
-        sentence, cues = answer, all_cues()[asked.language]
-        phrases = _phrases_of(cues)
+        cues, phrases = all_cues()[asked.language], all_phrases()[asked.language]
+        sentence = with_capitals(as_written(answer, phrases), reader.first_names)
     elif _corrects(reader, index, utterance, sentence, spoken):
         return
     restated = _restated(reader, sentence)

@@ -101,8 +101,9 @@ def superseded_of(rows: Iterable[DictRow], elsewhere: Mapping[bytes, Sequence[St
     return found
 
 
-def _without(fact: Mapping[str, str], ended: Sequence[str]) -> str:
-    return statement_without(fact["subject"], fact["predicate"], fact["object"], fact["text"], ended=ended)
+def _without(fact: Mapping[str, Any], ended: Sequence[str]) -> str:
+    fields = (fact["subject"], fact["predicate"], fact["object"], fact["text"])
+    return statement_without(*fields, ended=ended, is_end=fact["is_end"])
 
 
 async def preceding_sentences(

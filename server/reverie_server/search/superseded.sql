@@ -7,7 +7,8 @@ SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.subject, f.o
        CASE WHEN CASE WHEN %(as_of)s::timestamptz IS NULL
                       THEN n.state = 'current' AND (n.valid_to IS NULL OR n.valid_to > %(now)s::timestamptz)
                       ELSE n.valid_to IS NULL OR n.valid_to > %(as_of)s END THEN n.text END AS replacing,
-       ARRAY(SELECT jsonb_build_object('fact_id', h.fact_id, 'subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text)
+       ARRAY(SELECT jsonb_build_object('fact_id', h.fact_id, 'subject', h.subject, 'predicate', h.predicate, 'object', h.object, 'text', h.text,
+                                         'is_end', coalesce(h.change ->> 'kind' = 'ends', false))
              FROM fact_sentences r JOIN facts h ON h.tenant_id = r.tenant_id AND h.fact_id = r.fact_id
              WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = s.slice_id AND r.sentence_sha256 = s.sentence_sha256
                AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN h.state = 'current' AND (h.valid_to IS NULL OR h.valid_to > %(now)s::timestamptz)

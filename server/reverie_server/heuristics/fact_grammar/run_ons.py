@@ -18,7 +18,7 @@ def parted(sentence: str, phrases: Phrases) -> str:
     for _ in range(_MAX_CLAUSES):
         ends = [
             found.end()
-            for run in ("run_on", "run_on_state", "run_on_name", "run_on_number")
+            for run in ("run_on_clause", "run_on_state", "run_on_name", "run_on_number")
             for found in phrases[run].finditer(aligned(sentence))
         ]
         if not ends:
