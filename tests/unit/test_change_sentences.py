@@ -93,6 +93,7 @@ def test_what_stands_before_a_question_is_told(language: str, sentence: str, tol
         ("german", "Ich brauche jetzt ein paar schnelle Rezepte für den Abend."),
         ("spanish", "Ahora necesito una receta rápida con calabacín."),
         ("chinese", "现在给我推荐几个减压的办法"),
+        ("chinese", "周末去哪玩比较好"),
     ],
 )
 def test_who_asks_whether_it_is_so_tells_nothing(language: str, sentence: str) -> None:

@@ -44,6 +44,8 @@ _ASKS_FOR = re.compile(
     r"|(?:brauch\w*|such\w*) [^,.;]{0,40}?(?<!\w)(?:ideen?|rezepte?|vorschl[aä]ge?|tipps?|rat|hilfe|empfehlung(?:en)?)"
     r"|(?:necesit\w+|busc\w+|quier\w+) [^,.;]{0,40}?(?<!\w)(?:ideas?|recetas?|sugerencias?|consejos?|ayuda"
     r"|recomendaci(?:ón|ones)))(?!\w)|求推荐|[帮给]我(?:推荐|想[个一]|写|出个主意)"
+    r"|(?:去哪|怎么|什么|哪[家个种款]|多少|几点).{0,12}(?:好|合适|划算|办|行|呢|啊)[呢啊呀]?[。.!！~ ]*$"
+    r"|[吗嗎呢][。.!！~ ]*$"
 )
 _DOUBTS = re.compile(
     r"\W*(?:(?:or|oder|o|u|stimmt|richtig|korrekt|correct|is(?:n't)? that (?:right|so|correct|true)"

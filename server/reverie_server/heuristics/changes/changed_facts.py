@@ -64,7 +64,7 @@ _PEOPLE = frozenset(ROLES) | {
     *("lawyer", "accountant", "hairdresser", "coach"),
 }
 # A new name alone says nothing of them: `I have a second Sean now` is no husband.
-_SPOUSES = frozenset({"wife", "husband", "partner"})
+SPOUSES = frozenset({"wife", "husband", "partner"})
 # Somebody's words of their own life.
 _REPORTS = re.compile(
     r"(?<!\w)(?:told|tells|said|says|erzähl\w*|gesagt|sagt\w*|meint\w*|dijo|dice|dicho|contó|cuenta|contado)(?!\w)|[说說讲講]"
@@ -128,7 +128,7 @@ _OPENS_WITH = re.compile(
 _CALLED = content_terms("called named name heißt heiße llama llamo 名字") | content_terms("叫做")
 # What one decides, plans, or does as a rule: several hold at a time.
 _CHOICES = frozenset({"decided", "habit", "booked", "plans", "drinks", "uses"})
-NEVER = frozenset({"name", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
+NEVER = frozenset({"name", "nickname", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +299,11 @@ def says_it_is_over(change: ChangeSentence) -> bool:
     return change_words()[change.language]["over"].search(folded(change.said)) is not None
 
 
+def is_parted(change: ChangeSentence) -> bool:
+    """Whether a sentence says of somebody that they are gone: that two have parted, or that one has died."""
+    return change_words()[change.language]["parted"].search(folded(change.said)) is not None
+
+
 def has_kind(fact: OpenFact) -> bool:
     """Whether a fact has a value of a kind that is known: a place, a time, a number, who is what to somebody."""
     is_timed = fact.predicate in ("when", "age", "school_year") or _NUMBER.search(fact.object) is not None
@@ -310,7 +315,7 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     words, sentence = change_words()[change.language], folded(change.said)
     own = content_terms(fact.object) | frozenset(folded(fact.object).split()) & NUMERALS
     present = content_terms(change.said) | frozenset(sentence.split()) & NUMERALS
-    is_parted = fact.predicate in _SPOUSES and words["parted"].search(sentence) is not None
+    is_parted = fact.predicate in SPOUSES and words["parted"].search(sentence) is not None
     if own and own <= present and not is_parted and not words["over"].search(sentence):
         return False
     if fact.predicate == "when":
@@ -329,14 +334,14 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
         return words[kind].search(sentence) is not None
     if fact.predicate in _PEOPLE:
         # "Jan told me that he no longer drives" ends no marriage.
-        is_reported = fact.predicate in _SPOUSES and _REPORTS.search(sentence) is not None
+        is_reported = fact.predicate in SPOUSES and _REPORTS.search(sentence) is not None
         is_over = is_parted or (words["over"].search(sentence) is not None and not is_reported)
         if own & present or is_over:
             # Who left was it, or was not: `Gareth has retired` of another boss.
             return is_over and bool(own & present)
         roles = all_phrases()[change.language].relations.pattern.finditer(aligned(change.said))
-        if fact.predicate in _SPOUSES:
-            return any(role_name(role["role"]) in _SPOUSES for role in roles)
+        if fact.predicate in SPOUSES:
+            return any(role_name(role["role"]) in SPOUSES for role in roles)
         is_of_role = any(role_name(role["role"]) == fact.predicate for role in roles)
         return is_of_role or (change.language in SMALL_NOUNS and _NAME.search(change.said) is not None)
     if fact.predicate in PETS:

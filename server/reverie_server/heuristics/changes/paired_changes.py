@@ -23,14 +23,17 @@ from reverie_server.heuristics.changes.change_sentences import ChangeSentence, O
 from reverie_server.heuristics.changes.changed_facts import (
     NEVER,
     RENAMED,
+    SPOUSES,
     has_kind,
     has_value,
     is_about,
+    is_parted,
     names_subject,
     says_it_is_over,
 )
 from reverie_server.heuristics.changes.values import is_other_value, shared_words, values_of
 from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.fact_grammar.daily import ILLNESS
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import (
@@ -62,6 +65,11 @@ _OF_SOMETHING = re.compile(
     r" (?:for|of|von|vom|für|de|del|der|des|meiner|deiner|seiner|ihrer)(?!\w)"
 )
 # What has no owner any more.
+_LOST = re.compile(
+    r"(?<!\w)(?:dead|put (?:down|to sleep)|ran away|rehomed|gave (?:him|her|it|them) (?:away|up)|(?:him|her|it) go"
+    r"|gestorben|tot|eingeschläfert|weggelaufen|abgegeben|muerto|murió|se escapó|regal[éó]|di en adopción"
+    r"|sacrific\w+)(?!\w)|死|走丢|走失|送人|没了|安乐"
+)
 _GONE = re.compile(r"sold|scrapped|verkauft|verkauf|verschrottet|vendí|vendi|vendido|vendimos|vendió")
 _FEW_WORDS, _PART_OF, _WORDS = 4, frozenset({"of", "from", "von", "vom", "de", "del"}), re.compile(r"\w+")
 # From this cosine on two sentences say the same. Of pairs in tagged lives from .7 on without a word of change 56 of 136
@@ -107,6 +115,7 @@ _ABIDING = tuple(
     )
 )
 _GOES = content_terms("go going went every twice gehe gehen fahre jeden jede voy vamos ir cada hago mache do")
+_HAN_ILLNESS = re.compile(r"[病炎症癌]$|血[压壓糖脂]|哮喘|贫血")
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
 Vector = NDArray[np.float32]
@@ -169,6 +178,9 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     is_of_new_value = fact.predicate in (*ROLES, "works_as", "works_on", "drives")
     if is_of_new_value and not has_value(change, fact) and not _says_it_is_gone(change, fact):
         return False
+    if fact.predicate in (*PETS, *SPOUSES) and fact.object in change.said and not _is_gone(change):
+        # "Rex has put on weight again" is no end of Rex.
+        return False
     if fact.about_user is False and fact.subject != SELF and not _is_of_them(change, fact):
         return False
     sentence = folded(change.said)
@@ -215,6 +227,11 @@ def _says_it_is_gone(change: ChangeSentence, fact: OpenFact) -> bool:
     terms = content_terms(fact.object)
     named = [at for at, word in enumerate(words) if content_terms(word) & terms and abs(at - gone) <= _FEW_WORDS]
     return any(_PART_OF.isdisjoint(words[min(at, gone) : max(at, gone)]) for at in named)
+
+
+def _is_gone(change: ChangeSentence) -> bool:
+    """Whether a sentence says that somebody, or an animal, is gone."""
+    return is_parted(change) or _LOST.search(folded(change.said)) is not None
 
 
 def _is_ones_own(change: ChangeSentence) -> bool:
@@ -303,8 +320,13 @@ def is_apart(change: ChangeSentence, said_at: datetime) -> bool:
 
 
 def is_for_good(facts: Sequence[OpenFact]) -> bool:
-    """Whether a sentence states what no other takes back: a name, where somebody is from, what somebody cannot eat."""
-    return any(fact.predicate in _FOR_GOOD for fact in facts)
+    """Whether a sentence states what no other takes back: a name, where somebody is from, what somebody cannot eat, or
+    suffers from."""
+    return any(fact.predicate in _FOR_GOOD or (fact.predicate == "has" and _is_illness(fact)) for fact in facts)
+
+
+def _is_illness(fact: OpenFact) -> bool:
+    return ILLNESS.match(folded(fact.object)) is not None or _HAN_ILLNESS.search(fact.object) is not None
 
 
 def _is_kin(predicate: str) -> bool:

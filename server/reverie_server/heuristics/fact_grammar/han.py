@@ -129,6 +129,14 @@ def is_han_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+# What is eaten as food is, and is none.
+_MEDICINE = re.compile(
+    r"(?:地平|沙坦|洛尔|普利|双胍|他汀|西林|洛芬|拉唑|替丁|唑仑|西泮|硝唑|格列[一-龥]|药|[药钙]片|胶囊|胰岛素|维生素[a-z]?"
+    r"|阿司匹林|优甲乐|褪黑素|头孢[一-龥]{0,2}|叶酸)(?:[\d一二两三半]+(?:片|粒|颗|毫克|mg))?$",
+    re.IGNORECASE,
+)
+
+
 def fits_han(condition: str, text: str) -> bool:
     """Whether an object in simplified characters is what its predicate asks for."""
     match condition:
@@ -144,6 +152,8 @@ def fits_han(condition: str, text: str) -> bool:
             return len(text) <= 2
         case "food":
             return _CLAUSE.search(text) is None
+        case "medicine":
+            return _MEDICINE.search(text) is not None
         case "quit":
             return _NO_QUIT.match(text) is None
         case "city":
