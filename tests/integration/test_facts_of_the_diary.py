@@ -11,10 +11,11 @@ from tests.talks import Talk
 
 from reverie_indexer.database.upgrade import load_migrations
 from reverie_server.facts import sources
-from reverie_server.long_term.archive import archive_path
+from reverie_server.long_term.archive import archive_stem
 from reverie_server.nights import diary
 from reverie_server.nights.soul.due import is_counted
 from reverie_server.runtime import Runtime
+from reverie_server.text.numbered_parts import part_path
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 ARCHIVE = diary.archive_path("2026-04")
@@ -37,7 +38,7 @@ async def say_rome_then_paris(talk: Talk) -> None:
     assert await homes(talk) == {"Rome": "superseded", "Paris": "current"}
 
 
-@pytest.mark.parametrize("path", [diary.PATH, ARCHIVE, archive_path(datetime(2026, 4, 3, tzinfo=UTC))])
+@pytest.mark.parametrize("path", [diary.PATH, ARCHIVE, part_path(archive_stem(datetime(2026, 4, 3, tzinfo=UTC)), 2)])
 async def test_what_was_said_before_does_not_hold_again_where_it_is_repeated(talk: Talk, path: str) -> None:
     await say_rome_then_paris(talk)
     await talk.put(path, f"# Dreams\n\n{ENTRY}")
