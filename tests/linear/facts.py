@@ -364,6 +364,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.changed_facts.says_it_is_over": lambda text: changed_facts.says_it_is_over(
         _change(text)
     ),
+    "reverie_server.heuristics.changes.changed_facts.is_parted": lambda text: changed_facts.is_parted(_change(text)),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
