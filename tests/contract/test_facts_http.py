@@ -86,6 +86,15 @@ async def test_filters(talk: Talk, http: httpx.AsyncClient) -> None:
     assert (rome["superseded_by"], rome["source"]["path"]) == (milan["id"], "memory/2023-05-04.md")
 
 
+async def test_what_is_over_says_so(talk: Talk, http: httpx.AsyncClient) -> None:
+    await talk.say("partner of user = Dana.", "Yes.", "partner of user -= Dana.", "Oh.")
+    await read_facts(talk)
+    assert [(fact["predicate"], fact["object"], fact["state"]) for fact in await facts(http, state="current")] == [
+        ("no_longer_partner", "Dana", "current")
+    ]
+    assert [fact["predicate"] for fact in await facts(http, state="superseded")] == ["partner"]
+
+
 async def test_another_owner_sees_nothing_of_it(talk: Talk, http: httpx.AsyncClient) -> None:
     await talk.say("home of user = Rome.", "Yes.")
     await read_facts(talk)

@@ -36,7 +36,12 @@ WITH rated AS NOT MATERIALIZED (
     ORDER BY o.order_key DESC, o.fact_id DESC
     LIMIT %(limit)s
 )
-SELECT f.fact_id, f.slice_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.trust, f.helpful,
+-- What says that something is over says so in its predicate, if that does not by itself: "i lost the baby" is no
+-- `is pregnant`.
+SELECT f.fact_id, f.slice_id, f.subject,
+       CASE WHEN f.change ->> 'kind' = 'ends' AND f.predicate NOT IN ('quit', 'left', 'ended', 'moved_out')
+            THEN left('no_longer_' || f.predicate, 256) ELSE f.predicate END AS predicate,
+       f.object, f.text, f.category, f.confidence, f.trust, f.helpful,
        f.unhelpful, f.use_count, f.last_used_at, f.last_confirmed_at, f.confirmed_by, f.said_at, f.valid_from, f.valid_to,
        f.superseded_by, f.state_now AS state, f.method, f.prompt, f.prompt_version, f.model, o.order_key, l.agent_id,
        l.owner_key, s.path, s.start_line, s.end_line, s.session_id, s.message_ids, s.seqs
