@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -10,6 +11,8 @@ from tests import scripted_model as reply
 from tests.proxied import FACT, OWNER, QUESTION, Served
 from tests.scripted_model import ScriptedModel
 
+from reverie_server.proxy.proxy import ProxyTimeouts
+from reverie_server.proxy.recording import TurnRecorder
 from reverie_server.text.fences import CLOSE_FENCE, OPEN_FENCE
 
 SESSION = "web:7"
@@ -186,3 +189,21 @@ async def test_a_provider_without_responses_is_heard(served: Served, scripted: S
     async with httpx.AsyncClient() as http:
         answer = await http.post(f"{served.base_url}/v1/responses", json={"input": "Hello."})
     assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_a_session_that_cannot_be_looked_up_fails_no_turn(
+    served: Served, scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    async def broken(*_: object) -> str | None:
+        if is_late:
+            await asyncio.sleep(60)
+        raise RuntimeError("no database")
+
+    monkeypatch.setattr(TurnRecorder, "session_with", broken)
+    monkeypatch.setattr(served.runtime.proxy, "_timeouts", ProxyTimeouts(memory_seconds=2.0 if is_late else 15.0))
+    scripted.plan(reply.says("Hello."))
+    answer = await asyncio.wait_for(respond(served, "Hi there.", session="", previous_response_id="resp_0"), 30)
+    assert answer.parse().output_text == "Hello."
+    [session] = (await served.api.get("/agents/wren/sessions", params={"owner_key": OWNER})).json()["sessions"]
+    assert await served.said(session["session_id"]) == [("user", "Hi there."), ("assistant", "Hello.")]

@@ -15,8 +15,7 @@ AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 def read(*texts: str) -> list[StatedFact]:
     """The facts of a conversation that the user begins."""
-    speakers = ("user", "assistant")
-    return read_facts([Utterance(text, AT, speakers[number % 2]) for number, text in enumerate(texts)])  # type: ignore[arg-type]
+    return read_facts([Utterance(text, AT, "assistant" if number % 2 else "user") for number, text in enumerate(texts)])
 
 
 @pytest.mark.parametrize(

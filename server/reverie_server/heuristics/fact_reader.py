@@ -92,7 +92,9 @@ class _Reader:
 def prepare_to_read(language: str) -> None:
     """Compile what reading facts needs in this process: what a fork of it compiles is lost with the fork."""
     all_phrases().get(language)
-    read_facts([Utterance("Please remember that I live in Berlin and not in Paris any more.", datetime.min)], language)
+    asked = Utterance("Where do you live?", datetime.min, "assistant")
+    told = Utterance("Please remember that I live in Berlin and not in Paris any more.", datetime.min)
+    read_facts([asked, told], language)
 
 
 def read_facts(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from psycopg.rows import DictRow
@@ -68,21 +68,20 @@ class Tombstones:
     async def without_forgotten(self, place: Place) -> Callable[[str], str]:
         """A pure function that removes the passages and lines forgotten in the place from a markdown text."""
         forgotten = {bytes(row["text_hmac"]) for row in await self._of(place)}
-        if not forgotten:
-            return lambda text: text
-        secret = await self.load_secret()
-        return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in forgotten)
+        return _without(await self.load_secret(), forgotten) if forgotten else _unchanged
 
     async def of_files(self, place: Place) -> Callable[[str], str]:
         """As `without_forgotten`, for a file that is brought in: what says enough goes out of longer lines, too.
 
         The function takes seconds of CPU for a megabyte where much was forgotten.
         """
-        whole_parts = await self.without_forgotten(place)
         rows = await self._of(place)
+        if not rows:
+            return _unchanged
         forgotten = {bytes(row["text_hmac"]) for row in rows}
         counts = {row["word_count"] for row in rows} - {0}
         secret = await self.load_secret()
+        whole_parts = _without(secret, forgotten)
 
         def is_forgotten(kept: str) -> bool:
             return _hmac(secret, kept) in forgotten and is_telling(kept)
@@ -120,6 +119,14 @@ async def tombstone_mark(connection: Connection, tenant_id: str, slice_ids: Sequ
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
     row = await (await connection.execute(SQL["mark"], params)).fetchone()
     return row["at"] if row else None
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def _without(secret: bytes, forgotten: Collection[bytes]) -> Callable[[str], str]:
+    return lambda text: without_forgotten(text, lambda kept: _hmac(secret, kept) in forgotten)
 
 
 def _hmac(secret: bytes, text: str) -> bytes:

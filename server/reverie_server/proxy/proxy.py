@@ -177,12 +177,22 @@ class Proxy:
             return ChatAnswer(answer.status, passed_headers(answer.headers), answer.pieces(), stack.pop_all())
 
     async def session_after(self, who: Connection, answer_id: str) -> str | None:
-        """The session that has an answer of the provider's; None where none is known to have it."""
+        """The session that has an answer of the provider's; None where none is known to have it, or memory is late."""
+        task = self._start(self._session_with(who, answer_id), "proxy-session")
+        done, _ = await asyncio.wait({task}, timeout=self._timeouts.memory_seconds)
+        if done:
+            return task.result()
+        task.cancel()
+        return None
+
+    async def _session_with(self, who: Connection, answer_id: str) -> str | None:
         try:
             grant = await self._gate.for_turn(who.caller, who.agent_id, who.owner_key)
             return await self._recorder.session_with(grant, answer_id)
         except ReverieError:
-            # The turn goes on, as with any failure of memory.
+            return None
+        except Exception:  # the edge of memory: the turn goes on, in a session of its own
+            log.exception("chat_without_session")
             return None
 
     async def idle(self) -> None:
