@@ -80,6 +80,9 @@ def test_a_node_that_goes_away_and_a_shard_that_moves_are_no_faults_of_the_progr
             "CONTEXT:  while executing command on /run/west:5432"
         ),
         internal("could not receive data from server: Connection reset by peer"),
+        internal("could not commit transaction for shard 102042 on at least one active node"),
+        internal("failed to prepare transaction 'citus_0_91_2' on host /run/west:5432"),
+        internal("could not establish any connections to the node /run/west:5432 after 5000 ms"),
         internal("no connection to the server\n"),
         psycopg.DatabaseError('Query could not find the intermediate result file "91_1", it was mostly likely deleted'),
         psycopg.errors.IoError(

@@ -63,11 +63,13 @@ _STARTING = re.compile(
     r"|because of crash of another server process|server closed the connection unexpectedly"
 )
 # What Citus says of a node that goes away while others commit, of its own end, and of a shard that moves away under a
-# statement, as if these were defects (XX000), or by a code of its own; and libpq's words, where a node went away under
-# a command that Citus had sent it.
+# statement, as if these were defects (XX000), or by a code of its own; of a node that went away before it answered to
+# COMMIT or PREPARE; and libpq's words, where a node went away under a command that Citus had sent it.
 _NODE_AWAY = re.compile(
     r"failure on connection marked as essential|postmaster was shut down|terminating connection due to"
     r"|could not find the intermediate result file"
+    r"|could not commit transaction for shard|failed to (?:prepare|commit) transaction"
+    r"|could not establish any connections? to the node|connection to the remote node"
     r"|server closed the connection unexpectedly|no connection to the server|connection not open"
     r"|could not (?:receive data from|send data to) server|SSL connection has been closed unexpectedly"
 )
