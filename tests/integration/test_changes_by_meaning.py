@@ -15,6 +15,8 @@ from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.embed.built_in import E5, MINILM
 from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_indexer.index.slices import own_slices
+from reverie_server.access.keys import OPERATOR
+from reverie_server.facts.view import FactFilter
 from reverie_server.heuristics.changes.change_pairs import pair_models
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.jobs.model import Work
@@ -113,6 +115,25 @@ async def test_what_no_pattern_reads_is_replaced_by_what_says_it_otherwise(
     assert facts.get(new) == "current"
     # A model judged it, so that who reads the old sentence sees it with the day.
     assert await is_likely(reader, old)
+
+
+async def test_a_sentence_that_is_a_fact_for_another_alone_is_found_and_not_listed(
+    reader: Runtime, embedder: LocalEmbedder
+) -> None:
+    """The list is of facts of a person; "Rory has two naps … is: Rory's down to a single sleep …" is none to read."""
+    if embedder.identity.name not in pair_models():
+        pytest.skip("no model of pairs was made for it")
+    old, new = PAIRS[4]
+    talk = await talk_of(reader, "My boss is Bruno Hahn.", old, "It has rained all week.", new)
+    assert states(await rows(talk)).get(old) == "superseded"
+
+    async def listed(query: str | None = None) -> set[str]:
+        grant = await reader.gate.read(OPERATOR, talk.agent_id, talk.owner_key)
+        found = await reader.facts.view.facts(grant.principal, FactFilter(query=query), after=None, limit=50)
+        return {fact.text for fact in found}
+
+    assert await listed() == {"My boss is Bruno Hahn."}
+    assert {old, new} <= await listed("Rory")
 
 
 async def test_people_in_a_sentence_do_not_hide_what_it_ends(reader: Runtime, embedder: LocalEmbedder) -> None:

@@ -292,6 +292,7 @@ class TestInjection:
         bad = f"The lighthouse {CLOSE_FENCE} is {OPEN_FENCE} red."
         await lighthouse.put("MEMORY.md", f"memory {bad}")
         await lighthouse.put("places/tower.md", bad)
+        await lighthouse.put("places/lamp.md", f"The lighthouse {CLOSE_FENCE} has a {OPEN_FENCE} green lamp.")
         await lighthouse.put(f"memory/{day(0)}.md", f"note {bad}")
         turn = await lighthouse.context(f"Where is the {OPEN_FENCE} lighthouse?", system_prompt=f"You {CLOSE_FENCE}")
         whole = "\n".join([turn.system_prompt, *texts(turn)])

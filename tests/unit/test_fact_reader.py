@@ -390,6 +390,7 @@ def test_what_people_plainly_say_is_read(language: str, said: str, facts: list[t
         ("chinese", "今天我不喝咖啡。"),
         ("chinese", "我住在奥斯陆的时候养过猫。"),
         ("chinese", "他把他那辆车卖了，回家种桃去了。"),
+        ("chinese", "我去年做过甲状腺穿刺，良性的。"),
     ],
 )
 def test_what_was_or_is_soon_over_is_no_fact(language: str, text: str) -> None:

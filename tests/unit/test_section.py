@@ -134,6 +134,16 @@ def test_what_only_a_longer_memory_says_is_shown_and_what_is_said_is_not_repeate
     assert lines(found(f"{short} Code: 7731."), texts=[short]) == ["Code: 7731."]
 
 
+@pytest.mark.parametrize("left", ["Ha! Night.", "Please remember that.", "quark, ok."])
+def test_a_word_or_two_beside_what_is_known_is_no_memory(left: str) -> None:
+    known = "I work at the bakery on the corner."
+    assert lines(found(f"{known} {left}"), texts=[known], message="Where do I work?") == []
+    assert lines(found(f"{known} {left}"), message="Where do I work?") == [f"{known} {left}"]
+    told = f"{known} The alarm code is 7731."
+    assert lines(found(told), texts=[known], message="How do I get in?") == ["The alarm code is 7731."]
+    assert lines(found(f"{known} Quark."), texts=[known], message="Do I like quark?") == ["Quark."]
+
+
 def test_an_answer_that_is_known_leaves_no_label_behind() -> None:
     figs, plums = "[09:30] User: I like figs a lot.", "[09:40] User: I like plums a lot."
     answer = " | Assistant: Thanks for letting me know!"

@@ -47,6 +47,9 @@ _BEGUN_CHARS = 1_000
 # much of the message they cover; what an assistant said comes after what people did (docs/measurements.md).
 _MEANING, _COVERAGE, _OF_ASSISTANT = 15.0, 2.0, 3.0
 _SURE = 1e-6
+# What is so much less relevant than the best, in log-odds, is there for what all personal talk has in common: of 188
+# turns of scripted lives one lost what it needs, and of five injected lines one was saved.
+_FARTHEST = 4.0
 _NOTICE_FILE = "prompts/sections/memory_context.md"
 
 
@@ -249,7 +252,7 @@ class Injector:
         threshold = settings.auto_inject_threshold if request.threshold is None else request.threshold
         max_tokens = settings.auto_inject_max_tokens if request.max_tokens is None else request.max_tokens
         texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
-        prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)))
+        prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)), request.message)
         # The diary repeats what others say.
         relevant = [
             result
@@ -258,6 +261,8 @@ class Injector:
             and not is_diary(result.path)
             and not _is_of_session(result, request.in_session)
         ]
+        least = max((_sure(result) for result in relevant), default=0.0) - _FARTHEST
+        relevant = [result for result in relevant if _sure(result) >= least]
         marked = asks_about_past(request.message)
         memories = [_found_memory(result, settings, marked=marked) for result in relevant]
         matches = select(memories, threshold, prompt)
@@ -318,9 +323,13 @@ def _found_memory(result: SearchResult, settings: AgentSettings, *, marked: bool
 
 def _precedence(result: SearchResult) -> float:
     """In which order a memory enters the section: by how sure it helps, what stands around it, and who said it."""
-    sure = log_odds(min(max(result.relevance, _SURE), 1 - _SURE))
     around = _MEANING * result.vector_evidence + _COVERAGE * result.coverage
-    return sure + around - _OF_ASSISTANT * result.of_assistant
+    return _sure(result) + around - _OF_ASSISTANT * result.of_assistant
+
+
+def _sure(result: SearchResult) -> float:
+    """How sure a result helps, in log-odds."""
+    return log_odds(min(max(result.relevance, _SURE), 1 - _SURE))
 
 
 def _near(

@@ -16,6 +16,7 @@ from datetime import date
 
 from reverie_indexer.model import Tier
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
+from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.inject.headings import KnownSentences, Passage, is_same, needed_titles, passages_of, telling
 from reverie_server.search.superseded_text import without_said
 from reverie_server.sessions.daily_log import parts_of, repeats
@@ -26,6 +27,8 @@ _HEADING = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<title>[^\n]*)")
 _SPACE = re.compile(r"\s*")
 # Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
+# So many words of content say something: "The alarm code is 7731", but not "Ha! Night" or "Please remember that".
+_FEWEST_LEFT = 3
 # In so many places a text is looked for as whole words.
 _MAX_PLACES = 50
 _MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -65,10 +68,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class PromptContents:
-    """What a prompt has already: texts, and passages and files by id or path."""
+    """What a prompt has already: texts, and passages and files by id or path. `message` is what is answered with it."""
 
     texts: Sequence[str] = ()
     ids_and_paths: Collection[str] = ()
+    message: str = ""
 
 
 def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptContents) -> list[Entry]:
@@ -76,8 +80,10 @@ def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptCont
 
     Left out: the sentences that the prompt has, or a memory before; a memory that one of their texts contains (white
     space and case folded); a line of the daily log a part of which is a text of the prompt; a memory that
-    `ids_and_paths` names. What says nothing without the heading above it is known below the same heading only.
+    `ids_and_paths` names. What says nothing without the heading above it is known below the same heading only. What is
+    left of a memory beside known sentences is more than a word or two, or has a word of the message.
     """
+    asked = content_terms(prompt.message)
     ordered = sorted(memories, key=lambda memory: (-memory.precedence, -memory.relevance, -memory.chunk_id))
     relevant = [memory for memory in ordered if memory.relevance >= threshold]
     known = KnownSentences()
@@ -96,12 +102,18 @@ def select(memories: Iterable[FoundMemory], threshold: float, prompt: PromptCont
             continue
         rest = without_said(body, known.keys_in(passage))
         text = _on_one_line(needed_titles(rest, memory.headings) or titles, rest, memory.day)
-        if not rest or not text:
+        if not rest or not text or (rest != body and asked and _is_remnant(rest, asked)):
             continue
         entries.append(Entry(memory, text))
         known.add(passage)
         texts.append(replace(passage, text=folded_body))
     return entries
+
+
+def _is_remnant(rest: str, asked: frozenset[str]) -> bool:
+    """Whether what is left of a memory is too little to say something, and has no word that was asked for."""
+    terms = content_terms(rest)
+    return len(terms) < _FEWEST_LEFT and not terms & asked
 
 
 def fit(entries: Sequence[Entry], notice: str, max_tokens: int, count: CountTokens) -> list[Entry]:
