@@ -255,10 +255,14 @@ class Pipeline:
         with self._waiting():
             return await self._embed(tenant_id, passages)
 
+    async def model(self) -> Ready | None:
+        """The model, once it is loaded, if that is as soon as an embedding is waited for."""
+        return await self._models.wait(self._rules.embed_wait_seconds)
+
     async def _embed(self, tenant_id: str, passages: Sequence[Passage]) -> Ready | None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._rules.embed_wait_seconds
-        ready = await self._models.wait(self._rules.embed_wait_seconds)
+        ready = await self.model()
         if ready is None:
             return None
         try:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from reverie_indexer.embed.adapter import packed, read_adapter
-from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_indexer.embed.local import load_local
+from reverie_indexer.embed.built_in import BUILT_IN, E5
+from reverie_indexer.embed.local import load_local, load_tokeniser
+from reverie_indexer.embed.marks import TagLayer, marks_of, packed_tag_layer
 from reverie_indexer.embed.protocol import Role
 from reverie_indexer.errors import SetupError
 
@@ -28,7 +29,7 @@ async def test_what_is_learnt_in_torch_the_graph_does(
     from reverie_bench.adapt.encoder import AdaptableEncoder
     from reverie_bench.adapt.learn import ids_of, vectors_of
 
-    model = replace(BUILT_IN[name], adapted=())
+    model = replace(BUILT_IN[name], adapted=(), marks=False)
     monkeypatch.setattr("reverie_indexer.embed.local.adapter_file", lambda _, role: tmp_path / f"{role}.npz")
     torch.manual_seed(1)
     encoder = AdaptableEncoder(model, rank=3)
@@ -60,8 +61,48 @@ async def test_what_is_learnt_in_torch_the_graph_does(
     np.testing.assert_allclose(await by_graph("question", ("question",)), adapted, atol=1e-5)
     # Texts of other roles stay as they were.
     np.testing.assert_allclose(await by_graph("query", ("question",)), as_it_is, atol=1e-5)
-    with pytest.raises(SetupError, match="role message: install it again"):
+    with pytest.raises(SetupError, match="its adapter for message: install it again"):
         load_local(tmp_path, replace(model, adapted=("message",)))
+
+
+async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from reverie_bench.adapt.encoder import AdaptableEncoder
+
+    model = replace(E5, adapted=())
+    monkeypatch.setattr("reverie_indexer.embed.local.adapter_file", lambda _, use: tmp_path / f"{use}.npz")
+    monkeypatch.setattr("reverie_indexer.embed.local.tag_layer_file", lambda _: tmp_path / "tags.npz")
+    torch.manual_seed(1)
+    encoder = AdaptableEncoder(model, rank=3)
+    for parameter in encoder.parameters():
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, std=0.1)
+    content = packed(encoder.adapter())
+    for name, matrices in read_adapter(content).items():
+        up, down = encoder.matrices[name]
+        up.data, down.data = torch.tensor(matrices.up), torch.tensor(matrices.down)
+    (tmp_path / "marks.npz").write_bytes(content)
+    weights = np.random.default_rng(1).normal(size=(model.shape.hidden, 5)).astype(np.float16).astype(np.float32)
+    layer = TagLayer(("home", "name"), weights, np.zeros(5, np.float32))
+    with pytest.raises(SetupError, match="its layer of tags: install it again"):
+        load_local(tmp_path, model)
+    (tmp_path / "tags.npz").write_bytes(packed_tag_layer(layer))
+    embedder = load_local(tmp_path, model)
+    found = await embedder.marks(TEXTS)
+    await embedder.aclose()
+    tokeniser = load_tokeniser(model, model.find_weights(), tmp_path)
+    expected = []
+    with torch.no_grad():
+        for text in TEXTS:
+            states = encoder.states([tokeniser.ids(text)])[0][0, 1:-1].numpy()
+            expected.append(marks_of(text, tokeniser.pieces(text), layer.log_shares(states), layer.labels))
+    assert found is not None
+    assert any(expected)
+    for of_text, in_torch in zip(found, expected, strict=True):
+        spans = [(mark.start, mark.end, mark.label) for mark in in_torch]
+        assert [(mark.start, mark.end, mark.label) for mark in of_text] == spans
+        assert [mark.probability for mark in of_text] == pytest.approx([m.probability for m in in_torch], abs=1e-3)
 
 
 def test_a_text_learns_what_it_is_to_be_near_to_and_when_to_nothing() -> None:

@@ -64,14 +64,19 @@ class AdaptableEncoder(nn.Module):
         del layer
         return output + self.scale * (inputs[0] @ down.T @ up.T)
 
-    def forward(self, texts: Sequence[Sequence[int]]) -> Tensor:
-        """The vectors of texts by their ids."""
+    def states(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """The last hidden states of the tokens of texts by their ids, `[texts, tokens, hidden]`, and 1 where there is a
+        token, `[texts, tokens]`."""
         ids = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
         mask = torch.zeros_like(ids)
         for row, each in enumerate(texts):
             ids[row, : len(each)] = torch.tensor(each)
             mask[row, : len(each)] = 1
-        hidden = self._bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        return self._bert(input_ids=ids, attention_mask=mask).last_hidden_state, mask
+
+    def forward(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """The vectors of texts by their ids."""
+        hidden, mask = self.states(texts)
         is_read = mask[..., None].to(hidden.dtype)
         pooled = normalize((hidden * is_read).sum(1) / is_read.sum(1), dim=-1)
         return normalize(pooled - self._mean, dim=-1)

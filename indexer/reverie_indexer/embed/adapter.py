@@ -13,7 +13,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,9 @@ Adapter: TypeAlias = Mapping[str, LowRank]
 """By the name of the dense layer in Hugging Face's BERT."""
 
 
-def adapter_file(model: str, role: Role) -> Path:
-    """Where the adapter of a built-in model for a role is."""
-    return _FOLDER / f"{model}.{role}.npz"
+def adapter_file(model: str, use: Role | Literal["marks"]) -> Path:
+    """Where the adapter of a built-in model for a role is, or for marking spans (`embed.marks`)."""
+    return _FOLDER / f"{model}.{use}.npz"
 
 
 def read_adapter(content: bytes) -> Adapter:

@@ -31,7 +31,7 @@ class BuiltInModel:
     `files` are its published files with their SHA-256, the weights first. `package` on the package registry has them in
     `directory`. `prefixes` stand before a text by its role. With `has_means` the mean vector of each role is taken out
     of each vector. There is an adapter for the `adapted` roles: a part of the program, and not of the identity, for no
-    passage is embedded with one.
+    passage is embedded with one. One that `marks` has learnt which spans say what (`embed.marks`).
     """
 
     name: str
@@ -44,6 +44,7 @@ class BuiltInModel:
     prefixes: Mapping[Role, str]
     has_means: bool
     adapted: tuple[Role, ...]
+    marks: bool
 
     @property
     def weights_file(self) -> str:
@@ -96,6 +97,7 @@ MINILM = BuiltInModel(
     prefixes=_of_roles("", ""),
     has_means=False,
     adapted=("question", "message"),
+    marks=False,
 )
 E5 = BuiltInModel(
     name="multilingual-e5-small",
@@ -108,6 +110,7 @@ E5 = BuiltInModel(
     prefixes=_of_roles("query: ", "passage: "),
     has_means=True,
     adapted=("question", "message", "change"),
+    marks=True,
 )
 BUILT_IN: Mapping[str, BuiltInModel] = {model.name: model for model in (E5, MINILM)}
 DEFAULT_MODEL = E5

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from reverie_indexer.embed.adapter import Adapter, adapter_file, read_adapter
 from reverie_indexer.embed.built_in import DEFAULT_MODEL, BuiltInModel
 from reverie_indexer.embed.cached_file import cached_file, read_verified
+from reverie_indexer.embed.marks import Mark, TagLayer, marks_of, read_tag_layer, tag_layer_file
 from reverie_indexer.embed.onnx_graph import BUILDER_VERSION, Weights, adapter_inputs, build_graph
 from reverie_indexer.embed.packed_e5 import QuantisedRows, read_packed
 from reverie_indexer.embed.protocol import Embedding, Role, Vector, replace_surrogates
@@ -32,6 +34,14 @@ from reverie_indexer.model import ModelIdentity
 _MAX_CHARS_READ = 65_536
 
 
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """What marks spans: the adapter under the layer as inputs of the graph, and the layer."""
+
+    adapter: Mapping[str, NDArray[np.float32]]
+    layer: TagLayer
+
+
 class LocalEmbedder:
     """A built-in model in this process. Make one with `load_local`."""
 
@@ -41,6 +51,7 @@ class LocalEmbedder:
         session: Any,
         tokeniser: Tokeniser,
         adapters: Mapping[Role, Mapping[str, NDArray[np.float32]]],
+        tagging: Tagging | None = None,
         *,
         max_workers: int = 1,
     ) -> None:
@@ -50,8 +61,9 @@ class LocalEmbedder:
         self._session = session
         self._tokeniser = tokeniser
         limits = BatchLimits(max_tokens=model.shape.max_tokens)
-        self._encode = {role: partial(self._rows, inputs) for role, inputs in adapters.items()}
+        self._encode = {role: partial(self._run, "embedding", inputs) for role, inputs in adapters.items()}
         self._worker = BatchWorker(self._encode["passage"], limits, max_workers=max_workers)
+        self._tagging = tagging
 
     @property
     def identity(self) -> ModelIdentity:
@@ -73,11 +85,32 @@ class LocalEmbedder:
         """The ids of the tokens that the model reads of a text."""
         return self._tokeniser.ids(self._prefixes[role] + text[:_MAX_CHARS_READ])
 
+    async def marks(self, texts: Sequence[str]) -> list[list[Mark]] | None:
+        """What the spans of each text say (`embed.marks`); None where the model has not learnt it.
+
+        Raises as `Embedder.embed` does.
+        """
+        if self._tagging is None:
+            return None
+        found: list[Any] = await self._worker.embed([text[:_MAX_CHARS_READ] for text in texts], self._marked)
+        return found
+
     async def aclose(self) -> None:
         """See `Embedder.aclose`."""
         await self._worker.aclose()
 
-    def _rows(self, adapter: Mapping[str, NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
+    def _marked(self, texts: list[str]) -> NDArray[Any]:
+        """The marks of each text, a list in each cell."""
+        assert self._tagging is not None
+        layer = self._tagging.layer
+        rows = np.empty(len(texts), object)
+        for row, states in enumerate(self._run("states", self._tagging.adapter, texts)):
+            pieces = self._tokeniser.pieces(texts[row])
+            shares = layer.log_shares(states[1 : len(pieces) + 1])
+            rows[row] = marks_of(texts[row], pieces, shares, layer.labels)
+        return rows
+
+    def _run(self, output: str, adapter: Mapping[str, NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
         encodings = [self._tokeniser.ids(text[:_MAX_CHARS_READ]) for text in texts]
         longest = max(len(ids) for ids in encodings)
         ids = np.zeros((len(texts), longest), np.int64)
@@ -86,8 +119,8 @@ class LocalEmbedder:
             ids[row, : len(encoding)] = encoding
             mask[row, : len(encoding)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, **adapter}
-        vectors: NDArray[np.float32] = self._session.run(["embedding"], inputs)[0]
-        return vectors
+        found: NDArray[np.float32] = self._session.run([output], inputs)[0]
+        return found
 
 
 def _without_mean(vector: Vector, mean: Vector) -> Vector:
@@ -117,21 +150,32 @@ def load_local(
     # Its name contains the digest of the weights, so that one in the cache needs no look at them.
     key = f"{model.files[model.weights_file]}:{BUILDER_VERSION}:{model.shape}"
     session = _session(cached_file(cache_dir, model.name, ".onnx", key, graph), threads)
-    read = _unigram if model.tokens == "unigram" else _wordpiece
     none = adapter_inputs(None, session, model.shape)
     adapters = dict.fromkeys(get_args(Role), none)
     for role in model.adapted:
         adapters[role] = adapter_inputs(_adapter(model, role), session, model.shape)
-    return LocalEmbedder(model, session, read(model, weights, cache_dir), adapters)
+    tagging = None
+    if model.marks:
+        adapter = adapter_inputs(_adapter(model, "marks"), session, model.shape)
+        tagging = Tagging(adapter, read_tag_layer(_part(model, tag_layer_file(model.name), "its layer of tags")))
+    return LocalEmbedder(model, session, load_tokeniser(model, weights, cache_dir), adapters, tagging)
 
 
-def _adapter(model: BuiltInModel, role: Role) -> Adapter:
+def load_tokeniser(model: BuiltInModel, weights: Path, cache_dir: Path) -> Tokeniser:
+    """The tokeniser of a model whose published files are in `weights`."""
+    return (_unigram if model.tokens == "unigram" else _wordpiece)(model, weights, cache_dir)
+
+
+def _adapter(model: BuiltInModel, use: Role | Literal["marks"]) -> Adapter:
+    return read_adapter(_part(model, adapter_file(model.name, use), f"its adapter for {use}"))
+
+
+def _part(model: BuiltInModel, file: Path, what: str) -> bytes:
     try:
-        return read_adapter(adapter_file(model.name, role).read_bytes())
+        return file.read_bytes()
     except FileNotFoundError as error:
         raise SetupError(
-            f"The program lacks a part of the embedding model {model.name}, its adapter for the role {role}: "
-            "install it again."
+            f"The program lacks a part of the embedding model {model.name}, {what}: install it again."
         ) from error
 
 

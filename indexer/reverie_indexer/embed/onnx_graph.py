@@ -1,7 +1,8 @@
 """The ONNX graph of a BERT sentence encoder, built from its published weights.
 
-The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) to `embedding` (float32,
-`[batch, hidden]`): BERT encoder, mean over the attended tokens, division by the L2 norm. Beside each dense layer W x
+The graph maps `input_ids` and `attention_mask` (both int64, `[batch, tokens]`) to `states` (float32, `[batch, tokens,
+hidden]`), what the BERT encoder makes of each token, and to `embedding` (`[batch, hidden]`): their mean over the
+attended tokens, divided by its L2 norm. Beside each dense layer W x
 of the upper half there is U V x (LoRA, Hu et al. 2021), and V and U are inputs, `<layer>.down` (`[in, rank]`) and
 `<layer>.up` (`[rank, out]`): one graph serves any adapter, and none by matrices of rank 0 (`adapter_inputs`). Beside
 all layers they would cost twice as much.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 from reverie_indexer.embed.adapter import Adapter
 from reverie_indexer.embed.packed_e5 import QuantisedRows
 
-BUILDER_VERSION = 3
+BUILDER_VERSION = 4
 """Part of the cached file's name: raise it with every change of the graph."""
 
 _QUERY = ".attention.self.query"
@@ -92,14 +93,18 @@ class _GraphBuilder:
         bias = self._attention_bias()
         for layer in range(self._shape.layers):
             hidden = self._layer(f"encoder.layer.{layer}", hidden, bias)
+        self._add("Identity", hidden, output="states")
         self._pooled(hidden)
         ids, mask = (
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
             for name in ("input_ids", "attention_mask")
         )
-        output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", self._shape.hidden])
+        outputs = [
+            helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", self._shape.hidden]),
+            helper.make_tensor_value_info("states", TensorProto.FLOAT, ["batch", "tokens", self._shape.hidden]),
+        ]
         constants = list(self._constants.values())
-        graph = helper.make_graph(self._nodes, "sentence_encoder", [ids, mask, *self._adapter], [output], constants)
+        graph = helper.make_graph(self._nodes, "sentence_encoder", [ids, mask, *self._adapter], outputs, constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
 
     def _embeddings(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,10 @@ class Tokeniser(Protocol):
 
     def ids(self, text: str) -> Sequence[int]:
         """The ids of a text, with the model's marks at both ends, cut to what the model reads."""
+        ...
+
+    def pieces(self, text: str) -> Sequence[tuple[int, int]]:
+        """Where the tokens of a text stand in it, in characters, without the marks at its ends."""
         ...
 
     def familiarity(self, text: str) -> float:
@@ -43,6 +48,11 @@ class WordPieceTokeniser:
         # One by one: encode_batch would spread over all cores, whatever number of threads was asked for.
         ids: Sequence[int] = self._tokenizer.encode(text).ids
         return ids
+
+    def pieces(self, text: str) -> Sequence[tuple[int, int]]:
+        """See `Tokeniser.pieces`."""
+        offsets: Sequence[tuple[int, int]] = self._tokenizer.encode(text).offsets
+        return offsets[1:-1]
 
     def familiarity(self, text: str) -> float:
         """The share of letters in known pieces of several letters."""
@@ -68,6 +78,14 @@ class UnigramTokeniser:
         """See `Tokeniser.ids`."""
         content: list[int] = self._processor.encode(text.replace(_JOINER, " "))
         return [_START, *content[: self._max_content], _END]
+
+    def pieces(self, text: str) -> Sequence[tuple[int, int]]:
+        """See `Tokeniser.pieces`."""
+        pieces = self._processor.encode(text.replace(_JOINER, " "), return_type="proto").pieces[: self._max_content]
+        # What the normalisation drops at the beginning is of no piece; places are in bytes there.
+        start = len(text.encode()[: pieces[0].begin].decode()) if pieces else 0
+        places = list(accumulate((len(piece.surface) for piece in pieces), initial=start))
+        return list(pairwise(places))
 
     def familiarity(self, text: str) -> float:
         """The share of letters in known pieces; pieces of one letter are normal in Chinese and Japanese."""

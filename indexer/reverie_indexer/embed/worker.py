@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
-import numpy as np
 import structlog
 from numpy.typing import NDArray
 
@@ -18,8 +18,8 @@ from reverie_indexer.embed.protocol import Vector, replace_surrogates
 from reverie_indexer.errors import EmbedderUnavailable
 
 log = structlog.get_logger()
-EncodeBatch = Callable[[list[str]], NDArray[np.float32]]
-"""Blocking: texts to `[len(texts), dimension]`, the i'th row for the i'th text."""
+EncodeBatch = Callable[[list[str]], NDArray[Any]]
+"""Blocking: texts to `[len(texts), dimension]`, or as many objects, the i'th row for the i'th text."""
 
 _BYTES_PER_TOKEN = 4  # English prose in UTF-8; scripts with more tokens per byte make a batch dearer, never wrong
 # To read the weights takes as long as so many tokens: with more padding texts take longer together than by themselves.
@@ -83,7 +83,7 @@ class BatchWorker:
             vectors.update(zip(batch, rows, strict=True))
         return [vectors[text] for text in texts]
 
-    def _encode_in_turn(self, encode: EncodeBatch, batch: list[str]) -> NDArray[np.float32]:
+    def _encode_in_turn(self, encode: EncodeBatch, batch: list[str]) -> NDArray[Any]:
         return self._model.submit(encode, batch).result()
 
     def _encode_waiting(self) -> None:
@@ -142,7 +142,7 @@ class _Call:
 
     texts: list[str]
     encode: EncodeBatch
-    rows: Future[NDArray[np.float32]]
+    rows: Future[NDArray[Any]]
 
 
 def plan_batches(texts: Sequence[str], limits: BatchLimits) -> Iterator[list[str]]:
