@@ -12,6 +12,7 @@ import numpy as np
 from tests.growth import Reading
 
 from reverie_indexer.embed.built_in import E5
+from reverie_indexer.embed.marks import Mark
 from reverie_server.facts import answers, conflicts, known_people, older, reading, settle, twins
 from reverie_server.facts import lines as fact_lines
 from reverie_server.facts import resolve as facts_resolve
@@ -28,6 +29,7 @@ from reverie_server.heuristics import (
     fact_sentences,
     fact_times,
     jest,
+    marked_facts,
     spoken_sentences,
 )
 from reverie_server.heuristics.changes import (
@@ -68,6 +70,7 @@ from reverie_server.heuristics.fact_grammar import (
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.statements import facts_of_sentence
+from reverie_server.heuristics.marked_facts import SentenceToMark
 from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
@@ -357,6 +360,15 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_sentences.copy_keys": lambda text: fact_sentences.copy_keys(text[:5000], text),
     "reverie_server.heuristics.fact_labels.label_of": lambda text: fact_labels.label_of(
         text, "works_as", text, text, "english"
+    ),
+    "reverie_server.heuristics.marked_facts.sentences_to_mark": lambda text: marked_facts.sentences_to_mark(
+        [Utterance(text, AT)], "english"
+    ),
+    "reverie_server.heuristics.marked_facts.facts_of_marks": lambda text: marked_facts.facts_of_marks(
+        SentenceToMark(0, text, text, AT),
+        [Mark(0, len(text) // 2, "rel", 1.0), Mark(len(text) // 2, len(text), "person", 1.0)],
+        [],
+        people.People(),
     ),
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")

@@ -1,5 +1,7 @@
 """Shows what is read as a fact of plain messages, without a language model: `python -m reverie_bench.plain [--held]`.
 
+Patterns read; with `--marked` the spans that the built-in embedding model marks are read besides, as the server does.
+
 The messages of `first` and `second` were written for this project by two authors before either knew the patterns, the
 second's as people type: without capitals and full stops, several facts in one. Each author's were halved at random
 into `dev` and `held`; nobody looks at `held` to mend something. Each message has the `facts` it states, and what `may`
@@ -13,6 +15,8 @@ but for one that a later one of the same message replaces.
 from __future__ import annotations
 
 import argparse
+import asyncio
+import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +24,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.people import role_name
+from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.marked_facts import facts_of_marks, sentences_to_mark
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 _FOLDER = Path(__file__).parent
@@ -80,24 +86,44 @@ def main() -> None:
     """Print the figures of each language, and what is missing and wrong in the messages that one may look at."""
     parser = argparse.ArgumentParser(prog="python -m reverie_bench.plain")
     parser.add_argument("--held", action="store_true", help="the held messages, of which figures alone are printed")
+    parser.add_argument("--marked", action="store_true", help="read what the embedding model marks, too")
     parser.add_argument("--language", choices=_LANGUAGES, help="this language alone")
     parser.add_argument("--author", choices=_AUTHORS, help="the messages of this author alone")
     options = parser.parse_args()
     half = "held" if options.held else "dev"
+    reader = _Reader(load_local(Path(tempfile.gettempdir())) if options.marked else None)
     for author in [options.author] if options.author else _AUTHORS:
         for language in [options.language] if options.language else _LANGUAGES:
             file = _FOLDER / author / half / f"{language}.toml"
             figures = _Figures()
             for message in tomllib.loads(file.read_text(encoding="utf-8"))["message"]:
-                missing, wrong = _measure(figures, message, language)
+                missing, wrong = _measure(figures, message, reader.read(message["text"], language))
                 if (missing or wrong) and not options.held:
                     print("\n".join([message["text"], *missing, *wrong]))
             print(f"{author}, {half}, {language}: {figures}")
 
 
-def _measure(figures: _Figures, message: Mapping[str, Any], language: str) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads messages by patterns, and by the marks of a model where there is one."""
+
+    embedder: LocalEmbedder | None
+
+    def read(self, text: str, language: str) -> list[StatedFact]:
+        utterances = [Utterance(text, _SAID_AT)]
+        found = read_facts(utterances, language)
+        if self.embedder is None:
+            return found
+        sentences = sentences_to_mark(utterances, language)
+        marks = asyncio.run(self.embedder.marks([sentence.told for sentence in sentences])) or []
+        people = People()
+        for sentence, of_one in zip(sentences, marks, strict=True):
+            found += facts_of_marks(sentence, of_one, found, people)
+        return found
+
+
+def _measure(figures: _Figures, message: Mapping[str, Any], read: Sequence[StatedFact]) -> tuple[list[str], list[str]]:
     """Count what is read of a message; the lines of what is missing, and of what is wrong."""
-    read = read_facts([Utterance(message["text"], _SAID_AT)], language)
     facts = {line: expected_of(line) for line in message.get("facts", [])}
     fine = [*facts.values(), *map(expected_of, message.get("may", []))]
     missing = [line for line, fact in facts.items() if not any(fact.is_read_as(each) for each in read)]

@@ -22,6 +22,8 @@ from reverie_server.sessions.model import Message
 SQL = Queries(__file__)
 # Of one run, and of one reading of a session.
 MAX_SESSIONS, MAX_DOCUMENTS, MAX_MESSAGES = 20, 20, 400
+# With so many messages a page is full: each sentence of them passes the embedding model.
+FULL_PAGE = 1_000
 # The messages before, by which pronouns are understood.
 CONTEXT_MESSAGES = 12
 MAX_VERSIONS = 30
@@ -60,6 +62,8 @@ async def due_sessions(
             m.seq for m in messages if any(span["from_seq"] <= m.seq <= span["through_seq"] for span in spans)
         )
         found.append(DueSession(**row, through_seq=through_seq, context=context, messages=new, of_cron=of_cron))
+        if sum(len(session.messages) for session in found) >= FULL_PAGE:
+            break
     return found
 
 

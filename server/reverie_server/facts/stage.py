@@ -7,7 +7,7 @@ are one transaction, which first compares the messages and the tombstones with t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -28,6 +28,7 @@ from reverie_server.facts import store
 from reverie_server.facts.asking import Asking
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
+from reverie_server.facts.marked import with_marked
 from reverie_server.facts.meaning import changes_by_meaning
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import ReadFacts, read_all
@@ -136,19 +137,24 @@ class Facts:
         readings = await isolated(read_all, *arguments, *others, chars=seen.chars, before_fork=compiling)
         ready = await self._embed(place, readings, settings.language)
         about = Round(place, settings.language, seen.sessions, readings, seen.acquaintances)
+        # Nobody reads these messages again once the model is loaded.
+        marked = await with_marked(ready or await self._dependencies.pipeline.model(), about)
+        if marked.new:
+            ready = await self._embed(place, [marked.new], settings.language)
+            about = replace(about, readings=marked.readings)
         by_meaning = await changes_by_meaning(self._database, ready, about)
         if by_meaning.readings:
             ready = await self._embed(place, [by_meaning.readings], settings.language)
-            readings = [*readings, list(by_meaning.readings)]
+        found = [*about.readings, by_meaning.readings]
         indexing = Indexing(Rules(language=settings.language), ready.model_id if ready else None)
         async with self._dependencies.pipeline.unit_of_work(place) as unit:
             facts = FactSlice(unit.connection, place.tenant_id, unit.slice_.slice_id, self._dependencies.now())
-            await self._store(facts, seen, readings, by_meaning.unread)
+            await self._store(facts, seen, found, by_meaning.unread)
             tally.settled = await settle(facts, place, unit.slice_, indexing)
         if tally.settled.waiting:
             self._dependencies.pipeline.backfill_wanted.set()
         tally.rounds += 1
-        tally.read += sum(map(len, readings))
+        tally.read += sum(map(len, found))
         return True
 
     async def _embed(self, place: Place, readings: Sequence[Sequence[Reading]], language: str) -> Ready | None:

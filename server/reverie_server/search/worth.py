@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import structlog
 
+from reverie_indexer.embed.local import LocalEmbedder
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.heuristics.line_worth import Passing
+from reverie_server.heuristics.marked_facts import says_who
 from reverie_server.heuristics.worth_model import WorthKind, model
 from reverie_server.search.query_vector import query_vector
 
@@ -37,15 +39,31 @@ async def passing_of(models: ModelSlot, texts: Iterable[str]) -> dict[str, Passi
 
 
 async def persons_among(models: ModelSlot, texts: Iterable[str]) -> frozenset[str]:
-    """The texts that say who their speaker is."""
-    likely = [text for text in dict.fromkeys(texts) if model().by_words("person", text) > _LEAST_BY_WORDS]
-    ready = await models.wait(_WAIT_SECONDS) if likely else None
+    """The texts that say who their speaker is: as a whole, or in a span of theirs (`embed.marks`)."""
+    distinct = list(dict.fromkeys(texts))
+    ready = await models.wait(_WAIT_SECONDS) if distinct else None
+    marked = await _with_marks(ready, distinct)
     found: set[str] = set()
-    for text in likely:
+    for text in distinct:
+        if text not in marked and model().by_words("person", text) <= _LEAST_BY_WORDS:
+            continue
         person, passing = await _log_odds(ready, text, ("person", "passing"))
-        if person > _PERSON and person - passing > _MARGIN:
+        is_person = person > _PERSON and person - passing > _MARGIN
+        if is_person or (text in marked and passing < _PASSING[1]):
             found.add(text)
     return frozenset(found)
+
+
+async def _with_marks(ready: Ready | None, texts: Sequence[str]) -> frozenset[str]:
+    """The texts in which a span surely says who the speaker is."""
+    if ready is None or not isinstance(ready.embedder, LocalEmbedder):
+        return frozenset()
+    try:
+        marks = await ready.embedder.marks(texts)
+    except EmbedderUnavailable as error:
+        log.warning("sentences_not_marked", detail=str(error))
+        return frozenset()
+    return frozenset(text for text, of_text in zip(texts, marks or (), strict=False) if says_who(of_text))
 
 
 async def _log_odds(ready: Ready | None, text: str, kinds: Sequence[WorthKind]) -> list[float]:

@@ -210,6 +210,9 @@ def _fit(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
         return named <= old.object_terms | (frozenset() if old.subject == SELF else old.subject_terms) | old.terms
     if not named <= old.object_terms | content_terms(old.predicate):
         return False
+    if {old.predicate, new.predicate} == {"lives_in", "from"}:
+        # Who leaves a town still comes from there.
+        return False
     if old.predicate == "decided" and new.predicate in ACTIVITIES:
         # Who works on a project no more has not decided otherwise about it.
         return False

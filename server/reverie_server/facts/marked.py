@@ -1,0 +1,139 @@
+"""The facts that sentences state in words that no pattern reads, by the spans that an embedding model marks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from reverie_indexer.embed.local import LocalEmbedder
+from reverie_indexer.embed.marks import Mark
+from reverie_indexer.isolate import isolated
+from reverie_indexer.model_slot import Ready
+from reverie_server.facts.due import DueSession
+from reverie_server.facts.known_people import known_at, role_names
+from reverie_server.facts.model import Reading
+from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
+from reverie_server.facts.unread import Round
+from reverie_server.heuristics.fact_grammar.people import People
+from reverie_server.heuristics.marked_facts import SentenceToMark, facts_of_marks, sentences_to_mark
+from reverie_server.heuristics.stated_fact import SELF, StatedFact
+from reverie_server.llm.generation import EXTRACTIVE
+
+log = structlog.get_logger()
+# A page of talk takes some ten seconds. What is left after so many is no talk, and a round has to end.
+_SECONDS = 45.0
+_TEXTS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What was read of each session, in the order of its sentences with what the model marks; and this `new` alone."""
+
+    readings: Sequence[Sequence[Reading]]
+    new: Sequence[Reading] = ()
+
+
+async def with_marked(ready: Ready | None, given: Round) -> Marked:
+    """What was read of the sessions with what their new messages state besides, where the model marks anything.
+
+    Raises EmbedderUnavailable where it cannot be used now.
+    """
+    if ready is None or not isinstance(ready.embedder, LocalEmbedder):
+        return Marked(given.readings)
+    chars = sum(len(message.content) for session in given.sessions for message in session.messages)
+    sentences = await isolated(_sentences, given, chars=chars)
+    marks = await _marks(ready.embedder, [sentence.told for of_one in sentences for sentence in of_one])
+    if not marks:
+        return Marked(given.readings)
+    return await isolated(partial(_readings, given, sentences, marks), chars=chars)
+
+
+async def _marks(embedder: LocalEmbedder, texts: Sequence[str]) -> dict[str, list[Mark]]:
+    """The marks of texts, by the text, as far as time allows; none where the model marks nothing."""
+    found: dict[str, list[Mark]] = {}
+    distinct = list(dict.fromkeys(texts))
+    deadline = asyncio.get_running_loop().time() + _SECONDS
+    for start in range(0, len(distinct), _TEXTS_AT_ONCE):
+        some = distinct[start : start + _TEXTS_AT_ONCE]
+        marks = await embedder.marks(some)
+        if marks is None:
+            return {}
+        found |= zip(some, marks, strict=True)
+        if asyncio.get_running_loop().time() > deadline:
+            log.warning("sentences_not_marked", count=len(distinct) - len(found))
+            break
+    return found
+
+
+def _sentences(given: Round) -> list[list[SentenceToMark]]:
+    """The sentences of the new messages of each session."""
+    found = []
+    for session in given.sessions:
+        messages = heard_in(session)
+        is_new = {message.seq for message in session.messages}
+        sentences = sentences_to_mark([utterance_of(message) for message in messages], given.language)
+        found.append([sentence for sentence in sentences if messages[sentence.utterance].seq in is_new])
+    return found
+
+
+def _readings(
+    given: Round, sentences: Sequence[Sequence[SentenceToMark]], marks: Mapping[str, Sequence[Mark]]
+) -> Marked:
+    readings = list(given.readings)
+    new: list[Reading] = []
+    for at, (session, of_one) in enumerate(zip(given.sessions, sentences, strict=True)):
+        found = _of_session(given, session, of_one, readings[at], marks)
+        readings[at] = _in_order(session, readings[at], found)
+        new += found
+    return Marked(readings, new)
+
+
+def _of_session(
+    given: Round,
+    session: DueSession,
+    sentences: Sequence[SentenceToMark],
+    read: Sequence[Reading],
+    marks: Mapping[str, Sequence[Mark]],
+) -> list[Reading]:
+    messages = heard_in(session)
+    people = People(known_at(given.acquaintances, session.messages[0].at) if session.messages else {})
+    of_sentences: dict[tuple[int, str], list[StatedFact]] = {}
+    for reading in read:
+        of_sentences.setdefault((_seq(reading), reading.stated.sentence.strip()), []).append(reading.stated)
+        if reading.stated.subject == SELF and reading.stated.predicate in role_names():
+            people.named(reading.stated.object, reading.stated.predicate)
+    found = []
+    for sentence in sentences:
+        message = messages[sentence.utterance]
+        known = of_sentences.get((message.seq, sentence.sentence), [])
+        for stated in facts_of_marks(sentence, marks.get(sentence.told, ()), known, people):
+            keys = keys_of(stated, message.content)
+            found.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+    return found
+
+
+def _in_order(session: DueSession, read: Sequence[Reading], marked: Sequence[Reading]) -> list[Reading]:
+    """Readings by where their sentences stand; of one sentence first what a mark says is over, for what is said beside
+    it holds since, then what patterns read."""
+    contents = {message.seq: message.content for message in session.messages}
+
+    def place(reading: Reading, rank: int) -> tuple[int, int, int]:
+        seq = _seq(reading)
+        return seq, contents.get(seq, "").find(reading.stated.sentence.strip()), rank
+
+    ranked = [(place(reading, 1), reading) for reading in read]
+    ranked += [(place(reading, 0 if _is_end(reading) else 2), reading) for reading in marked]
+    return [reading for _, reading in sorted(ranked, key=lambda each: each[0])]
+
+
+def _is_end(reading: Reading) -> bool:
+    return reading.stated.change is not None and reading.stated.change.kind == "ends"
+
+
+def _seq(reading: Reading) -> int:
+    assert reading.messages is not None
+    return reading.messages.seqs[-1]

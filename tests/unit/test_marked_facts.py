@@ -1,0 +1,145 @@
+"""What marked spans of a sentence come to as facts: of whom they are, and what patterns have read of it before."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie_indexer.embed.marks import Mark
+from reverie_server.heuristics.fact_grammar.people import People
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.marked_facts import facts_of_marks, sentences_to_mark
+from reverie_server.heuristics.stated_fact import StatedFact, Utterance
+
+MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
+MARK = re.compile(r"\{([a-z_]+):([^{}]+)\}")
+
+
+def facts(marked: str, *, sure: float = 0.9, read: bool = False) -> list[tuple[str, str, str]]:
+    """Subject, predicate and object of what is made of a marked sentence, beside what patterns `read` of it."""
+    return [(fact.subject, fact.predicate, fact.object) for fact in facts_in(marked, sure=sure, read=read)]
+
+
+def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[StatedFact]:
+    marks: list[Mark] = []
+    text, last = "", 0
+    for found in MARK.finditer(marked):
+        text += marked[last : found.start()]
+        marks.append(Mark(len(text), len(text) + len(found[2]), found[1], sure))
+        text, last = text + found[2], found.end()
+    utterance = Utterance(text + marked[last:], MARCH)
+    [sentence] = sentences_to_mark([utterance], "english")
+    return facts_of_marks(sentence, marks, read_facts([utterance]) if read else [], People())
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("{job:carer} at {employer:Oak Lodge}", [("user", "works_as", "carer"), ("user", "works_at", "Oak Lodge")]),
+        (
+            "my {rel:husband} {person:tom}'s a {o_job:baker}",
+            [("user", "husband", "tom"), ("tom", "works_as", "baker")],
+        ),
+        (
+            "gonnae help us wi a birthday message fur {person:Priya}, she's ma {rel:girlfriend}",
+            [("user", "partner", "Priya")],
+        ),
+        (
+            "My {rel:mother} {person:Jean} lives in {o_home:a bungalow in Oadby} and I do her shopping on Saturdays.",
+            [("user", "mother", "Jean"), ("Jean", "lives_in", "a bungalow in Oadby")],
+        ),
+        ("{rel:Mum} is {o_age:81} now and lives with us.", [("user's mother", "age", "81")]),
+        (
+            "We have {pet:two cats}, {petname:Selena} and {petname:Chalino}.",
+            [("user", "cat", "Selena"), ("user", "cat", "Chalino")],
+        ),
+        ("had lunch with {person:Priya} and my {rel:boss} today", []),
+        ("my {rel:mum} turned {o_age:81} and {person:Callum} came round", [("user's mother", "age", "81")]),
+        ("my {rel:boss}'s {rel:son} {person:Finn} is {o_age:12}", [("Finn", "age", "12")]),
+        ("der {rel:Sohn} meiner {rel:Chefin} ist {o_age:12}", []),
+        (
+            "{kids:two kids} at home and the bloke doing up our boiler goes by {person:Dave}",
+            [("user", "has", "two kids")],
+        ),
+        (
+            "three {kids:kids}, {person:Anya}, {person:Leo} and {person:Max}",
+            [("user", "has", "kids"), ("user", "child", "Anya"), ("user", "child", "Leo"), ("user", "child", "Max")],
+        ),
+        (
+            "our {rel:sister} {person:Ana} stays in {o_home:Leeds}, me in {home:Leeds} an all",
+            [("user", "sister", "Ana"), ("Ana", "lives_in", "Leeds"), ("user", "lives_in", "Leeds")],
+        ),
+        ("{home:\u200b} says it", []),
+        ("{person:Callum} is sleeping in his old bed again.", []),
+        (
+            "we've got {kids:twins}, {person:anya} and {person:leo}",
+            [("user", "has", "twins"), ("user", "twins", "anya"), ("user", "twins", "leo")],
+        ),
+    ],
+)
+def test_marks_say_who_somebody_is_and_what_holds_of_them(marked: str, expected: list[tuple[str, str, str]]) -> None:
+    assert facts(marked) == expected
+
+
+def changes(marked: str) -> list[tuple[str, str, str | None]]:
+    """Predicate, object and what ends, of what is made of a marked sentence."""
+    return [(fact.predicate, fact.object, fact.change and fact.change.old_object) for fact in facts_in(marked)]
+
+
+def test_what_is_over_comes_before_what_holds_since() -> None:
+    assert changes("I'm at {employer:Lidl} now, done with {ex_employer:Tesco} for good") == [
+        ("works_at", "Tesco", "Tesco"),
+        ("works_at", "Lidl", None),
+    ]
+    assert changes("was a {ex_job:nurse}, {job:head nurse} since May") == [
+        ("works_as", "nurse", "nurse"),
+        ("works_as", "head nurse", None),
+    ]
+    assert changes("{over_job:ich habe gekündigt}") == [("quit", "job", "job")]
+    assert changes("my {ex_rel:boyfriend} {ex_person:Theo} and I are done") == [("partner", "Theo", "Theo")]
+
+
+def test_an_unsure_mark_says_nothing() -> None:
+    assert facts("{job:carer} at {employer:Oak Lodge}", sure=0.5) == []
+
+
+def test_what_is_said_of_somebody_unsure_is_of_nobody_before() -> None:
+    text = "my sister rang, says my brother is a copper now"
+    [sentence] = sentences_to_mark([Utterance(text, MARCH)], "english")
+    marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4), Mark(37, 43, "o_job", 0.9)]
+    assert facts_of_marks(sentence, marks, [], People()) == []
+
+
+def test_two_values_of_what_one_has_once_stand_beside_each_other() -> None:
+    found = facts_in("{home:Leeds} in the week, {home:York} at weekends")
+    assert [(fact.object, fact.is_functional) for fact in found] == [("Leeds", False), ("York", False)]
+
+
+def test_who_lost_a_job_is_the_one_of_whom_it_is_said() -> None:
+    assert changes("my {rel:husband} {over_job:got the sack}") == []
+    assert changes("my {rel:boss} {over_job:sacked me}") == [("quit", "job", "job")]
+
+
+def test_what_patterns_read_is_not_said_again() -> None:
+    marked = "I live in {home:Leeds} and was raised {religion:Quaker}."
+    assert facts(marked) == [("user", "lives_in", "Leeds"), ("user", "religion", "Quaker")]
+    assert facts(marked, read=True) == [("user", "religion", "Quaker")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you live in Leeds?",
+        "Translate this: I live in Leeds and my dog is called Rex.",
+        '"I live in Leeds," said the man.',
+        "x" * 400,
+    ],
+)
+def test_what_states_nothing_is_not_marked(text: str) -> None:
+    assert sentences_to_mark([Utterance(text, MARCH)], "english") == []
+
+
+def test_what_the_assistant_says_is_not_marked() -> None:
+    assert sentences_to_mark([Utterance("I live in the cloud.", MARCH, "assistant")], "english") == []
