@@ -72,7 +72,7 @@ def test_the_cached_file_is_an_ordinary_valid_onnx_model(graph_file: Path) -> No
     assert len(adapter) == len(set(adapter)) == 2 * 6 * (MINILM.shape.layers // 2)
     assert all(MINILM.shape.is_adapted(each) for each in adapter)
     assert {name.rpartition(".")[2] for name in adapter} == {"down", "up"}
-    assert [value.name for value in model.graph.output] == ["embedding"]
+    assert [value.name for value in model.graph.output] == ["embedding", "states"]
 
 
 def test_a_second_load_uses_the_cache_and_needs_no_weights(cache: Path, weights: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
+from torch.nn.utils.rnn import pad_sequence
 
 from reverie_indexer.embed.adapter import Adapter, LowRank
 from reverie_indexer.embed.built_in import BuiltInModel
@@ -16,6 +17,15 @@ from reverie_indexer.embed.local import read_weights
 from reverie_indexer.embed.packed_e5 import dequantised
 
 _WORDS = "embeddings.word_embeddings.weight"
+
+
+def _mask(lengths: Sequence[int]) -> Tensor:
+    return (torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]).long()
+
+
+def _bias(mask: Tensor) -> Tensor:
+    """What is added to the scores of attention: so little where no token is that nothing comes of it."""
+    return (1.0 - mask[:, None, None].float()) * torch.finfo(torch.float32).min
 
 
 class AdaptableEncoder(nn.Module):
@@ -30,7 +40,7 @@ class AdaptableEncoder(nn.Module):
         tensors = {name: torch.tensor(np.array(rows)) for name, rows in weights.items()}
         if words is not None:
             tensors[_WORDS] = torch.tensor(dequantised(words))
-        shape = model.shape
+        shape = self._shape = model.shape
         config = BertConfig(
             vocab_size=len(tensors[_WORDS]),
             hidden_size=shape.hidden,
@@ -64,15 +74,36 @@ class AdaptableEncoder(nn.Module):
         del layer
         return output + self.scale * (inputs[0] @ down.T @ up.T)
 
-    def states(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """The last hidden states of the tokens of texts by their ids, `[texts, tokens, hidden]`, and 1 where there is a
-        token, `[texts, tokens]`."""
+    def lower(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+        """The states of the tokens of texts by their ids, `[tokens, hidden]` each, below what can be adapted."""
         ids = torch.zeros(len(texts), max(map(len, texts)), dtype=torch.long)
-        mask = torch.zeros_like(ids)
         for row, each in enumerate(texts):
             ids[row, : len(each)] = torch.tensor(each)
-            mask[row, : len(each)] = 1
-        return self._bert(input_ids=ids, attention_mask=mask).last_hidden_state, mask
+        bias = _bias(_mask([len(each) for each in texts]))
+        with torch.no_grad():
+            hidden = self._through(self._bert.embeddings(input_ids=ids), bias, upper=False)
+        return [hidden[row, : len(each)] for row, each in enumerate(texts)]
+
+    def upper(self, lower: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """The last hidden states of tokens by those that `lower` gave, `[texts, tokens, hidden]`, and 1 where there is
+        a token, `[texts, tokens]`."""
+        mask = _mask([len(each) for each in lower])
+        hidden = pad_sequence([each.float() for each in lower], batch_first=True)
+        return self._through(hidden, _bias(mask), upper=True), mask
+
+    def _through(self, hidden: Tensor, bias: Tensor, *, upper: bool) -> Tensor:
+        for number, layer in enumerate(self._bert.encoder.layer):
+            if self._is_upper(number) == upper:
+                found = layer(hidden, attention_mask=bias)
+                hidden = found[0] if isinstance(found, tuple) else found
+        return hidden
+
+    def _is_upper(self, number: int) -> bool:
+        return self._shape.is_adapted(f"encoder.layer.{number}")
+
+    def states(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """The last hidden states of the tokens of texts by their ids, as `upper` has them."""
+        return self.upper(self.lower(texts))
 
     def forward(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """The vectors of texts by their ids."""

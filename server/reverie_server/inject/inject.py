@@ -261,8 +261,9 @@ class Injector:
             and not is_diary(result.path)
             and not _is_of_session(result, request.in_session)
         ]
-        least = max((_sure(result) for result in relevant), default=0.0) - _FARTHEST
-        relevant = [result for result in relevant if _sure(result) >= least]
+        if threshold > 0:
+            least = max((_sure(result) for result in relevant), default=0.0) - _FARTHEST
+            relevant = [result for result in relevant if _sure(result) >= least]
         marked = asks_about_past(request.message)
         memories = [_found_memory(result, settings, marked=marked) for result in relevant]
         matches = select(memories, threshold, prompt)
