@@ -70,7 +70,7 @@ from reverie_server.heuristics.fact_grammar import (
 )
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.statements import facts_of_sentence
-from reverie_server.heuristics.marked_facts import SentenceToMark
+from reverie_server.heuristics.marked_facts import PassageToMark, ToldSentence
 from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
@@ -361,13 +361,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_labels.label_of": lambda text: fact_labels.label_of(
         text, "works_as", text, text, "english"
     ),
-    "reverie_server.heuristics.marked_facts.sentences_to_mark": lambda text: marked_facts.sentences_to_mark(
+    "reverie_server.heuristics.marked_facts.passages_to_mark": lambda text: marked_facts.passages_to_mark(
         [Utterance(text, AT)], "english"
     ),
     "reverie_server.heuristics.marked_facts.facts_of_marks": lambda text: marked_facts.facts_of_marks(
-        SentenceToMark(0, text, text, AT),
+        PassageToMark(0, text, (ToldSentence(0, len(text), text, text),), AT),
         [Mark(0, len(text) // 2, "rel", 1.0), Mark(len(text) // 2, len(text), "person", 1.0)],
-        [],
+        {},
         people.People(),
     ),
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (

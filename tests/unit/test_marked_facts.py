@@ -10,7 +10,7 @@ import pytest
 from reverie_indexer.embed.marks import Mark
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.marked_facts import facts_of_marks, sentences_to_mark
+from reverie_server.heuristics.marked_facts import facts_of_marks, passages_to_mark
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
@@ -30,8 +30,11 @@ def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[Stat
         marks.append(Mark(len(text), len(text) + len(found[2]), found[1], sure))
         text, last = text + found[2], found.end()
     utterance = Utterance(text + marked[last:], MARCH)
-    [sentence] = sentences_to_mark([utterance], "english")
-    return facts_of_marks(sentence, marks, read_facts([utterance]) if read else [], People())
+    [passage] = passages_to_mark([utterance], "english")
+    known: dict[str, list[StatedFact]] = {}
+    for fact in read_facts([utterance]) if read else []:
+        known.setdefault(fact.sentence, []).append(fact)
+    return facts_of_marks(passage, marks, known, People())
 
 
 @pytest.mark.parametrize(
@@ -107,9 +110,9 @@ def test_an_unsure_mark_says_nothing() -> None:
 
 def test_what_is_said_of_somebody_unsure_is_of_nobody_before() -> None:
     text = "my sister rang, says my brother is a copper now"
-    [sentence] = sentences_to_mark([Utterance(text, MARCH)], "english")
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
     marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4), Mark(37, 43, "o_job", 0.9)]
-    assert facts_of_marks(sentence, marks, [], People()) == []
+    assert facts_of_marks(passage, marks, {}, People()) == []
 
 
 def test_two_values_of_what_one_has_once_stand_beside_each_other() -> None:
@@ -138,8 +141,26 @@ def test_what_patterns_read_is_not_said_again() -> None:
     ],
 )
 def test_what_states_nothing_is_not_marked(text: str) -> None:
-    assert sentences_to_mark([Utterance(text, MARCH)], "english") == []
+    assert passages_to_mark([Utterance(text, MARCH)], "english") == []
+
+
+def test_who_a_sentence_is_about_says_the_one_before() -> None:
+    found = facts_in("{petname:Pangur} is sick behind the {pet:tom}'s sofa. He's {o_age:fourteen}.")
+    assert [(fact.sentence, fact.predicate, fact.object) for fact in found][-1] == ("He's fourteen.", "age", "fourteen")
+    # A question tells nothing, but of whom it speaks the next sentence may.
+    assert facts("Is {person:Ada} late again? She's a {o_job:nurse}.") == [("Ada", "works_as", "nurse")]
+    assert facts("Does {person:Ada} live in {o_home:Leeds}? I like it there.") == []
+
+
+def test_long_messages_are_marked_in_parts_of_whole_sentences() -> None:
+    text = "I keep bees in the orchard behind the house. " * 20
+    passages = passages_to_mark([Utterance(text, MARCH)], "english")
+    assert len(passages) > 2
+    assert all(len(passage.text) <= 300 for passage in passages)
+    for passage in passages:
+        for sentence in passage.sentences:
+            assert passage.text[sentence.start : sentence.end].strip() == sentence.sentence
 
 
 def test_what_the_assistant_says_is_not_marked() -> None:
-    assert sentences_to_mark([Utterance("I live in the cloud.", MARCH, "assistant")], "english") == []
+    assert passages_to_mark([Utterance("I live in the cloud.", MARCH, "assistant")], "english") == []

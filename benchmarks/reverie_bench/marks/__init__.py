@@ -2,9 +2,9 @@
 
 All marks were made by hand, for this project. `lives/` has messages of `reverie_bench.tagged`, `life line | text` with
 the number of the line from 1; `written/` has others, in seventeen languages, many of which tell of changes or only look
-as if they told anything. `{label:span}` stands in the text. Labels of the writer are plain (`home`), those of somebody
-else begin with `o_`, of what is over with `ex_`, of what is to come with `next_`; `over_…` is the words that say that
-something is over.
+as if they told anything; `talk/` has what some two hundred people say in passing, each behind a line `# who`.
+`{label:span}` stands in the text. Labels of the writer are plain (`home`), those of somebody else begin with `o_`, of
+what is over with `ex_`, of what is to come with `next_`; `over_…` is the words that say that something is over.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reverie_bench.tagged import HELD_OF
 _FOLDER = Path(__file__).parent
 _MARK = re.compile(r"\{([a-z_]+):([^{}]+)\}")
 _ROW = re.compile(r"(?:(\S+) \d+ \| )?(.+)")
-_LANGUAGE = "# "
+_WHO = "# "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A message with its marks; `of` is the life that it is of, or itself."""
+    """A message with its marks; `of` is the life or the person that it is of, or itself."""
 
     text: str
     spans: tuple[Span, ...]
     of: str
-    language: str
 
     @property
     def is_held(self) -> bool:
@@ -50,16 +49,16 @@ def marked_texts() -> list[MarkedText]:
     """All messages, file by file."""
     found: list[MarkedText] = []
     for file in sorted(_FOLDER.glob("*/*.txt")):
-        language = file.stem
+        who = None
         for row in file.read_text(encoding="utf-8").splitlines():
-            if row.startswith(_LANGUAGE):
-                language = row.removeprefix(_LANGUAGE)
+            if row.startswith(_WHO):
+                who = row
             elif row.strip():
-                found.append(_marked(row, language))
+                found.append(_marked(row, who))
     return found
 
 
-def _marked(row: str, language: str) -> MarkedText:
+def _marked(row: str, who: str | None) -> MarkedText:
     match = _ROW.fullmatch(row)
     assert match is not None
     spans: list[Span] = []
@@ -69,4 +68,4 @@ def _marked(row: str, language: str) -> MarkedText:
         spans.append(Span(len(text), len(text) + len(mark[2]), mark[1]))
         text, last = text + mark[2], mark.end()
     text += match[2][last:]
-    return MarkedText(text, tuple(spans), match[1] or text, language)
+    return MarkedText(text, tuple(spans), match[1] or who or text)

@@ -26,7 +26,7 @@ from reverie_indexer.embed.local import load_tokeniser
 from reverie_indexer.embed.marks import Mark, TagLayer, marks_of, packed_tag_layer, tag_layer_file
 
 RANK = 16
-_ROUNDS, _BATCH, _MOST_TOKENS, _ABOUT_AS_LONG = 7, 16, 96, 8
+_ROUNDS, _BATCH, _MOST_TOKENS, _ABOUT_AS_LONG = 6, 16, 96, 8
 _RATE, _RATE_OF_LAYER, _DECAY, _WARM, _LONGEST_STEP, _DROPPED = 1.5e-3, 3e-3, 0.05, 100, 1.0, 0.1
 _SEED = 20261130
 # A label with fewer spans is not learnt.
@@ -38,6 +38,8 @@ _RARE = ("ex", "next", "over")
 
 @dataclass(frozen=True, slots=True)
 class _Case:
+    """A text in tokens, with the tag of each but the marks at its ends."""
+
     text: str
     ids: Sequence[int]
     pieces: Sequence[tuple[int, int]]
@@ -109,10 +111,12 @@ def learn(cases: Sequence[_Case], labels: int) -> tuple[AdaptableEncoder, nn.Lin
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / _WARM) * max(0.0, 1 - step / steps)
     )
+    # The layers that nothing is learnt of do their work once.
+    lower = {id(case): encoder.lower([case.ids])[0].half() for case in cases}
     for number in range(_ROUNDS):
         total = 0.0
         for batch in _batches(cases, generator):
-            scores = layer(drop(encoder.states([case.ids for case in batch])[0]))
+            scores = layer(drop(encoder.upper([lower[id(case)] for case in batch])[0]))
             loss = cross_entropy(scores.flatten(0, 1), _tags(batch, scores).flatten(), ignore_index=_IGNORED)
             optimiser.zero_grad()
             loss.backward()

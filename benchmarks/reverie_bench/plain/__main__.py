@@ -28,7 +28,7 @@ from reverie_indexer.embed.local import LocalEmbedder, load_local
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.marked_facts import facts_of_marks, sentences_to_mark
+from reverie_server.heuristics.marked_facts import facts_of_marks, passages_to_mark
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 _FOLDER = Path(__file__).parent
@@ -114,11 +114,14 @@ class _Reader:
         found = read_facts(utterances, language)
         if self.embedder is None:
             return found
-        sentences = sentences_to_mark(utterances, language)
-        marks = asyncio.run(self.embedder.marks([sentence.told for sentence in sentences])) or []
+        passages = passages_to_mark(utterances, language)
+        marks = asyncio.run(self.embedder.marks([passage.text for passage in passages])) or []
         people = People()
-        for sentence, of_one in zip(sentences, marks, strict=True):
-            found += facts_of_marks(sentence, of_one, found, people)
+        read: dict[str, list[StatedFact]] = {}
+        for fact in found:
+            read.setdefault(fact.sentence.strip(), []).append(fact)
+        for passage, of_one in zip(passages, marks, strict=True):
+            found += facts_of_marks(passage, of_one, read, people)
         return found
 
 

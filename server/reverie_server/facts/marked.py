@@ -19,7 +19,7 @@ from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.unread import Round
 from reverie_server.heuristics.fact_grammar.people import People
-from reverie_server.heuristics.marked_facts import SentenceToMark, facts_of_marks, sentences_to_mark
+from reverie_server.heuristics.marked_facts import PassageToMark, facts_of_marks, passages_to_mark
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 from reverie_server.llm.generation import EXTRACTIVE
 
@@ -45,11 +45,11 @@ async def with_marked(ready: Ready | None, given: Round) -> Marked:
     if ready is None or not isinstance(ready.embedder, LocalEmbedder):
         return Marked(given.readings)
     chars = sum(len(message.content) for session in given.sessions for message in session.messages)
-    sentences = await isolated(_sentences, given, chars=chars)
-    marks = await _marks(ready.embedder, [sentence.told for of_one in sentences for sentence in of_one])
+    passages = await isolated(_passages, given, chars=chars)
+    marks = await _marks(ready.embedder, [passage.text for of_one in passages for passage in of_one])
     if not marks:
         return Marked(given.readings)
-    return await isolated(partial(_readings, given, sentences, marks), chars=chars)
+    return await isolated(partial(_readings, given, passages, marks), chars=chars)
 
 
 async def _marks(embedder: LocalEmbedder, texts: Sequence[str]) -> dict[str, list[Mark]]:
@@ -69,23 +69,21 @@ async def _marks(embedder: LocalEmbedder, texts: Sequence[str]) -> dict[str, lis
     return found
 
 
-def _sentences(given: Round) -> list[list[SentenceToMark]]:
-    """The sentences of the new messages of each session."""
+def _passages(given: Round) -> list[list[PassageToMark]]:
+    """The passages of the new messages of each session."""
     found = []
     for session in given.sessions:
         messages = heard_in(session)
         is_new = {message.seq for message in session.messages}
-        sentences = sentences_to_mark([utterance_of(message) for message in messages], given.language)
-        found.append([sentence for sentence in sentences if messages[sentence.utterance].seq in is_new])
+        passages = passages_to_mark([utterance_of(message) for message in messages], given.language)
+        found.append([passage for passage in passages if messages[passage.utterance].seq in is_new])
     return found
 
 
-def _readings(
-    given: Round, sentences: Sequence[Sequence[SentenceToMark]], marks: Mapping[str, Sequence[Mark]]
-) -> Marked:
+def _readings(given: Round, passages: Sequence[Sequence[PassageToMark]], marks: Mapping[str, Sequence[Mark]]) -> Marked:
     readings = list(given.readings)
     new: list[Reading] = []
-    for at, (session, of_one) in enumerate(zip(given.sessions, sentences, strict=True)):
+    for at, (session, of_one) in enumerate(zip(given.sessions, passages, strict=True)):
         found = _of_session(given, session, of_one, readings[at], marks)
         readings[at] = _in_order(session, readings[at], found)
         new += found
@@ -95,22 +93,23 @@ def _readings(
 def _of_session(
     given: Round,
     session: DueSession,
-    sentences: Sequence[SentenceToMark],
+    passages: Sequence[PassageToMark],
     read: Sequence[Reading],
     marks: Mapping[str, Sequence[Mark]],
 ) -> list[Reading]:
     messages = heard_in(session)
     people = People(known_at(given.acquaintances, session.messages[0].at) if session.messages else {})
-    of_sentences: dict[tuple[int, str], list[StatedFact]] = {}
+    of_messages: dict[int, dict[str, list[StatedFact]]] = {}
     for reading in read:
-        of_sentences.setdefault((_seq(reading), reading.stated.sentence.strip()), []).append(reading.stated)
+        of_message = of_messages.setdefault(_seq(reading), {})
+        of_message.setdefault(reading.stated.sentence.strip(), []).append(reading.stated)
         if reading.stated.subject == SELF and reading.stated.predicate in role_names():
             people.named(reading.stated.object, reading.stated.predicate)
     found = []
-    for sentence in sentences:
-        message = messages[sentence.utterance]
-        known = of_sentences.get((message.seq, sentence.sentence), [])
-        for stated in facts_of_marks(sentence, marks.get(sentence.told, ()), known, people):
+    for passage in passages:
+        message = messages[passage.utterance]
+        known = of_messages.get(message.seq, {})
+        for stated in facts_of_marks(passage, marks.get(passage.text, ()), known, people):
             keys = keys_of(stated, message.content)
             found.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     return found

@@ -1,8 +1,10 @@
-"""The facts of a sentence whose spans are marked by what they say (`embed.marks`), in words that no pattern reads.
+"""The facts of a passage whose spans are marked by what they say (`embed.marks`), in words that no pattern reads.
 
 A mark says one value of the speaker (`home`), or, beginning with `o_`, of the person or animal that is named last; who
 that is, `rel` and `person` say, `pet` and `petname`. Beginning with `ex_` it is a value that is over, with `over_` the
 words that say that something is. What patterns read of the same sentence stays as it is. Pure.
+
+A passage is a message, or a part of it of whole sentences: who a name is says the sentence before.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _CONFIDENCE = 0.7
 _MOST_BETWEEN = 16
 _APART = re.compile(
     r"(?<!\w)(?:and|or|with|und|oder|mit|bei|y|e|o|u|con|et|ou|avec|of|from|for|von|für|para|por|than|als|que)(?!\w)|[&/;:]"
-    r"|[和跟与與同及或给給、；：]",
+    r"|[和跟与與同及或给給、；：]|[!?。！？\n]|(?<!\b[A-Z][a-z])\.\s",
     re.IGNORECASE,
 )
 # A letter of a script in which spaces part words.
@@ -69,6 +71,7 @@ _KIND: Mapping[str, _Kind] = {
     "allergy": _Kind("allergic_to"),
     "avoids": _Kind("avoids"),
     "birthday": _Kind("birthday", is_functional=True),
+    "dead": _Kind("died", "event"),
     "diet": _Kind("diet", is_functional=True),
     "dislikes": _Kind("dislikes", "preference"),
     "drives": _Kind("drives", is_functional=True),
@@ -105,82 +108,107 @@ _DOUBTFUL = frozenset({"drives", "has", "hobby", "schedule", "studies"})
 _ENDED: Mapping[str, tuple[str, str]] = {"over_job": ("quit", "job"), "over_partner": ("broke up", "broke up")}
 # What of a life says who somebody is.
 _WHO = frozenset(
-    {
-        *(
-            "name",
-            "nick",
-            "age",
-            "birthday",
-            "home",
-            "from",
-            "job",
-            "employer",
-            "field",
-            "studies",
-            "school",
-            "marital",
-        ),
-        *("kids", "lives_with", "illness", "allergy", "diet", "avoids", "religion", "speaks"),
-    }
+    (
+        *("name", "nick", "age", "birthday", "home", "from", "job", "employer", "field", "studies", "school"),
+        *("marital", "kids", "lives_with", "illness", "allergy", "diet", "avoids", "religion", "speaks"),
+    )
 )
 _NAMES, _KINDS = ("person", "petname"), ("rel", "pet", "kids")
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceToMark:
-    """A sentence of an utterance as it stands, and what of it is `told`."""
+class ToldSentence:
+    """A sentence at `start` to `end` of a passage, and what of it is `told`: "" where it states nothing."""
 
-    utterance: int
+    start: int
+    end: int
     sentence: str
     told: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageToMark:
+    """Sentences of an utterance, one after the other."""
+
+    utterance: int
+    text: str
+    sentences: tuple[ToldSentence, ...]
     said_at: datetime
 
 
-def sentences_to_mark(utterances: Sequence[Utterance], language: str) -> list[SentenceToMark]:
-    """The sentences of users that may state something in any words: no question, no quotation, no story.
-
-    Takes time linear in the texts.
+def passages_to_mark(utterances: Sequence[Utterance], language: str) -> list[PassageToMark]:
+    """What users say, in passages of sentences at least one of which may state something: is no question, no quotation,
+    no story. Takes time linear in the texts.
     """
-    found: list[SentenceToMark] = []
+    found: list[PassageToMark] = []
     for index, utterance in enumerate(utterances):
         if utterance.speaker != "user":
             continue
         text = own_words(strip_injected(utterance.text))
         own = cues_of(folded(text[:2000]), all_cues().get(language))
-        for span in spoken_sentences(text):
-            sentence = text[span.start : span.end].strip()
-            told = _told(sentence, cues_of(folded(sentence), own)) if len(sentence) <= _MAX_CHARS else ""
-            if told:
-                found.append(SentenceToMark(index, sentence, told, utterance.said_at))
+        sentences = [(span.start, span.end, text[span.start : span.end].strip()) for span in spoken_sentences(text)]
+        told = [
+            ToldSentence(start, end, sentence, _told(sentence, cues_of(folded(sentence), own)))
+            for start, end, sentence in sentences
+            if len(sentence) <= _MAX_CHARS
+        ]
+        for part in _parts(told):
+            start, end = part[0].start, part[-1].end
+            if any(each.told for each in part):
+                moved = tuple(replace(each, start=each.start - start, end=each.end - start) for each in part)
+                found.append(PassageToMark(index, text[start:end], moved, utterance.said_at))
     return found
 
 
+def _parts(sentences: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
+    """The sentences in parts that are short enough for the model."""
+    part: list[ToldSentence] = []
+    for sentence in sentences:
+        if part and sentence.end - part[0].start > _MAX_CHARS:
+            yield part
+            part = []
+        part.append(sentence)
+    if part:
+        yield part
+
+
 def facts_of_marks(
-    sentence: SentenceToMark, marks: Sequence[Mark], read: Sequence[StatedFact], people: People
+    passage: PassageToMark, marks: Sequence[Mark], read: Mapping[str, Sequence[StatedFact]], people: People
 ) -> list[StatedFact]:
-    """The facts that the marks of a sentence say and that are not among those that were `read` of it: what is over,
-    then what holds. Of two values of what one has once both hold, and neither takes the place of another."""
-    said = [each for each in _said(sentence.told, marks, people) if not any(_is_read(fact, each) for fact in read)]
-    holding = Counter((each.subject, each.predicate) for each in said if not each.is_over)
-    facts = [
-        StatedFact(
-            sentence.utterance,
-            sentence.sentence,
-            sentence.told,
-            each.subject[:MAX_FIELD_CHARS],
-            each.predicate[:MAX_FIELD_CHARS],
-            each.value[:MAX_FIELD_CHARS],
-            each.kind.category,
-            sentence.said_at,
-            sentence.said_at,
-            confidence=_CONFIDENCE,
-            is_functional=not each.is_over and each.kind.is_functional and holding[each.subject, each.predicate] == 1,
-            about_user=each.subject == SELF,
-            change=Change("ends", sentence.told[:_CUE_CHARS], each.value) if each.is_over else None,
-        )
-        for each in sorted(dict.fromkeys(said), key=lambda each: not each.is_over)
-    ]
-    return [in_its_time(fact, sentence.told, sentence.said_at, needs_year=False) for fact in facts]
+    """The facts that the marks of a passage say and that are not among those that were `read` of the same sentence: by
+    sentences, of each what is over, then what holds. Of two values of what one has once both hold, and neither takes
+    the place of another."""
+    said = list(_said(passage.text, marks, people))
+    found: list[StatedFact] = []
+    for sentence in passage.sentences:
+        known = read.get(sentence.sentence, ())
+        own = [
+            each
+            for each in said
+            if sentence.start <= each.mark.start < sentence.end
+            and passage.text[each.mark.start : each.mark.end] in sentence.told
+            and not any(_is_read(fact, each) for fact in known)
+        ]
+        holding = Counter((each.subject, each.kind.predicate) for each in own if not each.is_over)
+        for each in sorted(own, key=lambda each: not each.is_over):
+            is_one = each.kind.is_functional and holding[each.subject, each.kind.predicate] == 1
+            fact = StatedFact(
+                passage.utterance,
+                sentence.sentence,
+                sentence.told,
+                each.subject[:MAX_FIELD_CHARS],
+                each.kind.predicate[:MAX_FIELD_CHARS],
+                each.value[:MAX_FIELD_CHARS],
+                each.kind.category,
+                passage.said_at,
+                passage.said_at,
+                confidence=_CONFIDENCE,
+                is_functional=is_one and not each.is_over,
+                about_user=each.subject == SELF,
+                change=Change("ends", sentence.told[:_CUE_CHARS], each.value) if each.is_over else None,
+            )
+            found.append(in_its_time(fact, sentence.told, passage.said_at, needs_year=False))
+    return found
 
 
 def says_who(marks: Sequence[Mark]) -> bool:
@@ -218,14 +246,11 @@ class _Somebody:
 class _Said:
     """What one mark says."""
 
+    mark: Mark
     subject: str
     kind: _Kind
     value: str
     is_over: bool
-
-    @property
-    def predicate(self) -> str:
-        return self.kind.predicate
 
 
 def _is_over(mark: Mark) -> bool:
@@ -254,18 +279,18 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
                 name = people.named(value, word) if label == "person" else value
                 is_single = folded(text[whose.relation.start : whose.relation.end]) in _single()
                 is_over = _is_over(mark) or _is_over(whose.relation)
-                yield _Said(SELF, _Kind(word, is_functional=is_single), name, is_over)
+                yield _Said(mark, SELF, _Kind(word, is_functional=is_single), name, is_over)
         elif label in _ENDED:
             if _is_own(text, mark, marks):
                 predicate, object_ = _ENDED[label]
-                yield _Said(SELF, _Kind(predicate, "event"), object_, is_over=True)
+                yield _Said(mark, SELF, _Kind(predicate, "event"), object_, is_over=True)
         elif (kind := _KIND.get(label.removeprefix(_OF_OTHER))) is not None:
             is_of_other = label.startswith(_OF_OTHER) or (label in _SELDOM_OF_OTHERS and not _is_own(text, mark, marks))
             subject = _subject(text, whose, people) if is_of_other else SELF
             if label == "pet" and whose is not None and (whose.name is not None or whose.is_of_other):
                 continue
             if subject is not None:
-                yield _Said(subject, kind, value, _is_over(mark))
+                yield _Said(mark, subject, kind, value, _is_over(mark))
 
 
 def _of_whole_words(text: str, mark: Mark) -> Mark:
@@ -352,7 +377,7 @@ def _is_read(fact: StatedFact, said: _Said) -> bool:
     """Whether a fact that was read of the same sentence says the same, or another value of what one has once."""
     if (fact.subject == SELF) != (said.subject == SELF):
         return False
-    if (fact.subject, fact.predicate) == (said.subject, said.predicate) and said.kind.is_functional:
+    if (fact.subject, fact.predicate) == (said.subject, said.kind.predicate) and said.kind.is_functional:
         return True
     value, other = content_terms(said.value), content_terms(fact.object)
     return (value <= other or other <= value) if value and other else folded(said.value) == folded(fact.object)
