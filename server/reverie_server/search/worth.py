@@ -22,6 +22,9 @@ _PASSING = (0.8, 2.5)
 # From these log-odds a sentence says who the speaker is, if they are by so much more than those that it is of no use in
 # a month: nine of ten do. A vector is worth its cost from these log-odds of the words on.
 _PERSON, _MARGIN, _LEAST_BY_WORDS = 1.0, 3.5, -2.5
+# Of sentences in which a span says it, more is to be believed. Below are errands with a name in them: "Write a line for
+# a birthday card, it's for my mate Macca who's a roofer".
+_MARGIN_IF_MARKED = 0.5
 # A worker loads the model once somebody waits for it.
 _WAIT_SECONDS = 30.0
 
@@ -49,7 +52,7 @@ async def persons_among(models: ModelSlot, texts: Iterable[str]) -> frozenset[st
             continue
         person, passing = await _log_odds(ready, text, ("person", "passing"))
         is_person = person > _PERSON and person - passing > _MARGIN
-        if is_person or (text in marked and passing < _PASSING[1]):
+        if is_person or (text in marked and person - passing > _MARGIN_IF_MARKED):
             found.add(text)
     return frozenset(found)
 
