@@ -14,12 +14,17 @@ from reverie_server.facts.model import ClosedBy, FactState, Operation
 from reverie_server.heuristics.changes import superseding
 from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
 from reverie_server.heuristics.changes.paired_changes import can_change
+from reverie_server.heuristics.marked_facts import CONFIDENCE, UNSURE
 from reverie_server.heuristics.stated_fact import Category, Change
 from reverie_server.llm.generation import Method
 
 Pair = tuple[int, int]
 # What one does as a rule or has before one, and several of.
 _HABITS = frozenset({"habit", "drinks", "eats", "uses", "drives", "booked", "plans"})
+
+
+# Of two decimals that are stored as such: halfway.
+_UNSURE = (UNSURE + CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,7 @@ def _timed(fact: Known) -> list[TimedFact]:
             change=fact.change,
             about_user=fact.about_user,
             is_closed=fact.decided is not None and fact.decided[0] != "current",
+            is_sure=fact.method != "extractive" or fact.confidence > _UNSURE,
         )
         for said in fact.said
     ]

@@ -17,7 +17,6 @@ from datetime import datetime
 from functools import cache
 
 from reverie_indexer.embed.marks import Mark
-from reverie_server.heuristics.before_question import before_question
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.people import People, role_name
@@ -27,7 +26,6 @@ from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.words_of_others import own_words
-from reverie_server.heuristics.salience import asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, Category, Change, StatedFact, Utterance
 from reverie_server.text.fences import strip_injected
@@ -35,12 +33,24 @@ from reverie_server.text.fences import strip_injected
 _MAX_CHARS = 300
 # From here on four of five marks of held lives are right, of the doubtful labels as many from `SURE` on.
 LEAST_SURE = 0.6
+# What ends something takes away what was said.
+_SURE_OF_ENDS = 0.7
 # What becomes a line of a profile has to be surer.
 SURE = 0.8
 _CUE_CHARS = 40
 # What is no value at its ends.
 _EMPTY = " \t.,;:!?'\"“”„«»()[]\u200b\u200c\u200e\u200f\u2060\ufeff\ufffd"
-_CONFIDENCE = 0.7
+# Nor are these words.
+_LITTLE_WORDS = (
+    "a an the in at on of and my our with ein eine einen einem einer der die das den dem im am bei und mein meine un"
+    " una el la los las en de del y mi mis o um uma no na le les du des une et à il lo di"
+)
+_LITTLE = frozenset(_LITTLE_WORDS.split())
+# How far a fact of a mark is believed, from the second probability on by the first.
+CONFIDENCE, SURELY = 0.7, 0.9
+UNSURE = 0.6
+"""How far one of any other mark is believed. It takes the place of no other fact: "im chewing gum like a footy
+manager" is no job, and ends none."""
 # So many characters may stand between a name and who that is, and none of these words: "lunch with Priya and my boss".
 _MOST_BETWEEN = 16
 _APART = re.compile(
@@ -101,7 +111,7 @@ _KIND: Mapping[str, _Kind] = {
 _OF_OTHER, _OVER = "o_", "ex_"
 # Of others there were too few to learn from.
 _SELDOM_OF_OTHERS = frozenset(
-    {"avoids", "dislikes", "field", "has", "learns", "lives_with", "religion", "schedule", "speaks"}
+    {"avoids", "dislikes", "field", "has", "learns", "lives_with", "pet", "religion", "schedule", "speaks"}
 )
 _DOUBTFUL = frozenset({"drives", "has", "hobby", "schedule", "studies"})
 # What is over where no value of it is said, as `changes.change_rules` knows it.
@@ -137,8 +147,9 @@ class PassageToMark:
 
 
 def passages_to_mark(utterances: Sequence[Utterance], language: str) -> list[PassageToMark]:
-    """What users say, in passages of sentences at least one of which may state something: is no question, no quotation,
-    no story. Takes time linear in the texts.
+    """What users say, in passages of sentences at least one of which may state something: is no quotation, no story.
+
+    Takes time linear in the texts.
     """
     found: list[PassageToMark] = []
     for index, utterance in enumerate(utterances):
@@ -202,13 +213,19 @@ def facts_of_marks(
                 each.kind.category,
                 passage.said_at,
                 passage.said_at,
-                confidence=_CONFIDENCE,
+                confidence=CONFIDENCE if _is_surely(each) else UNSURE,
                 is_functional=is_one and not each.is_over,
                 about_user=each.subject == SELF,
                 change=Change("ends", sentence.told[:_CUE_CHARS], each.value) if each.is_over else None,
             )
             found.append(in_its_time(fact, sentence.told, passage.said_at, needs_year=False))
     return found
+
+
+def _is_surely(said: _Said) -> bool:
+    """Whether what a mark says may take the place of another fact; a name of somebody else is soon taken for one's own:
+    "Translate, please: Hi, I'm Daniel from Lagos"."""
+    return said.mark.probability >= SURELY and said.kind.predicate != "name"
 
 
 def says_who(marks: Sequence[Mark]) -> bool:
@@ -218,18 +235,18 @@ def says_who(marks: Sequence[Mark]) -> bool:
 
 
 def _told(sentence: str, cues: Cues | None) -> str:
-    """What a sentence tells, without a question behind it; "" where it asks, quotes or makes something up."""
+    """What a sentence tells, without what asks to remember it; "" where it quotes, jokes, or makes something up.
+
+    Whether it asks, the marks know: "How do you keep a bedroom cool, it's the new place in Anlaby" tells of a home.
+    """
     request = split_request(sentence)
     core = sentence[request.start : request.end].strip() if request.kind == "inside" else sentence
     if not core or core.endswith((":", "：")) or is_quoted(core) or is_joke(core):
         return ""
-    if cues is None:
-        return "" if core.endswith(("?", "？", "؟")) else core
-    if (phrases := all_phrases().get(cues.language)) is not None:
-        plain = aligned(core)
-        if any(phrases[kind].search(plain) for kind in ("handed", "fiction")):
-            return ""
-    return before_question(core) if asks(core, cues) else core
+    phrases = all_phrases().get(cues.language) if cues is not None else None
+    if phrases is not None and any(phrases[kind].search(aligned(core)) for kind in ("handed", "fiction")):
+        return ""
+    return core
 
 
 @dataclass(slots=True)
@@ -258,23 +275,26 @@ def _is_over(mark: Mark) -> bool:
 
 
 def _is_sure(mark: Mark) -> bool:
-    return mark.probability >= (SURE if mark.label.removeprefix(_OF_OTHER) in _DOUBTFUL else LEAST_SURE)
+    least = _SURE_OF_ENDS if _is_over(mark) else LEAST_SURE
+    return mark.probability >= (SURE if mark.label.removeprefix(_OF_OTHER) in _DOUBTFUL else least)
 
 
 def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
     """What the marks of a text say that are sure, in its order."""
-    marks = [_of_whole_words(text, mark) for mark in marks]
+    marks = _in_one(text, [_of_whole_words(text, mark) for mark in marks])
     known = _people_in(text, marks)
     for mark in marks:
         value, label, whose = (
-            text[mark.start : mark.end].strip(_EMPTY),
+            _value(text[mark.start : mark.end]),
             mark.label.removeprefix(_OVER),
             known.get(mark.start),
         )
         if not value or not _is_sure(mark):
             continue
         if label in _NAMES:
-            if whose is not None and whose.relation is not None and _is_sure(whose.relation):
+            if whose is not None and whose.relation is None and label == "petname" and not whose.is_of_other:
+                yield _Said(mark, SELF, _Kind("pet"), value, _is_over(mark))
+            elif whose is not None and whose.relation is not None and _is_sure(whose.relation):
                 word = _relation(text, whose.relation)
                 name = people.named(value, word) if label == "person" else value
                 is_single = folded(text[whose.relation.start : whose.relation.end]) in _single()
@@ -287,7 +307,7 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
         elif (kind := _KIND.get(label.removeprefix(_OF_OTHER))) is not None:
             is_of_other = label.startswith(_OF_OTHER) or (label in _SELDOM_OF_OTHERS and not _is_own(text, mark, marks))
             subject = _subject(text, whose, people) if is_of_other else SELF
-            if label == "pet" and whose is not None and (whose.name is not None or whose.is_of_other):
+            if label == "pet" and (is_of_other or (whose is not None and (whose.name or whose.is_of_other))):
                 continue
             if subject is not None:
                 yield _Said(mark, subject, kind, value, _is_over(mark))
@@ -301,6 +321,29 @@ def _of_whole_words(text: str, mark: Mark) -> Mark:
     while end < len(text) and _LETTER.match(text, end) and _LETTER.match(text, end - 1):
         end += 1
     return replace(mark, start=start, end=end)
+
+
+def _in_one(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """Marks of one label with no more than a space between them as one."""
+    found: list[Mark] = []
+    for mark in marks:
+        last = found[-1] if found else None
+        if last is not None and last.label == mark.label and text[last.end : mark.start] == " ":
+            share = min(last.probability, mark.probability)
+            found[-1] = replace(last, end=mark.end, probability=share)
+        else:
+            found.append(mark)
+    return found
+
+
+def _value(marked: str) -> str:
+    """What is marked without what is no part of a value at its ends."""
+    words = marked.strip(_EMPTY).split(" ")
+    while words and words[-1].casefold() in _LITTLE:
+        words.pop()
+    while words and words[0].casefold() in _LITTLE:
+        words.pop(0)
+    return " ".join(words).strip(_EMPTY)
 
 
 def _is_own(text: str, mark: Mark, marks: Sequence[Mark]) -> bool:

@@ -35,7 +35,8 @@ MAX_OPEN = 50
 
 @dataclass(frozen=True, slots=True)
 class TimedFact:
-    """A fact with the time from which its words count. `is_closed`: a person has ended it already; it closes none."""
+    """A fact with the time from which its words count. `is_closed`: a person has ended it already; it closes none. One
+    that is not `is_sure` takes the place of another only where its words say that something changed."""
 
     fact_id: int
     subject: str
@@ -47,6 +48,7 @@ class TimedFact:
     change: Change | None = None
     about_user: bool = True
     is_closed: bool = False
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

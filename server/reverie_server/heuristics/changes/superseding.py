@@ -92,7 +92,7 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
             if says_same(old.object_terms, new.object_terms):
                 ledger.close(old, new)
             continue
-        if not (new.fact.is_functional and old.fact.is_functional):
+        if not (new.fact.is_functional and old.fact.is_functional) or (change is None and not new.fact.is_sure):
             continue
         # Who was a nurse and is now head nurse is no longer the one.
         is_risen = new.predicate == "works_as" and change is not None and old.object_terms < new.object_terms
