@@ -364,6 +364,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.marked_facts.passages_to_mark": lambda text: marked_facts.passages_to_mark(
         [Utterance(text, AT)], "english"
     ),
+    "reverie_server.heuristics.marked_facts.says_who": lambda text: marked_facts.says_who(
+        [Mark(at, at + 1, "rel", 0.9) for at in range(len(text))]
+    ),
     "reverie_server.heuristics.marked_facts.facts_of_marks": lambda text: marked_facts.facts_of_marks(
         PassageToMark(0, text, (ToldSentence(0, len(text), text, text),), AT),
         [Mark(0, len(text) // 2, "rel", 1.0), Mark(len(text) // 2, len(text), "person", 1.0)],
@@ -379,6 +382,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.changed_facts.is_parted": lambda text: changed_facts.is_parted(_change(text)),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
     "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
+    "reverie_server.heuristics.changes.change_sentences.is_conditional": change_sentences.is_conditional,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
         f"{text} is new now", all_cues()["english"]
     ),

@@ -78,6 +78,11 @@ def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[Stat
         ),
         ("{home:\u200b} says it", []),
         ("i {job:run a} {job:chip shop in} whitby", [("user", "works_as", "run a chip shop")]),
+        (
+            "{rel:儿子}{person:陈屿}在{o_home:深圳}{o_job:做}{o_job:芯片}。",
+            [("user", "son", "陈屿"), ("陈屿", "lives_in", "深圳"), ("陈屿", "works_as", "做芯片")],
+        ),
+        ("她{rel:爸爸}一人顾不过来，{person:苗苗}便转学到{o_school:集美}。", [("苗苗", "school", "集美")]),
         ("{petname:biscuit} has ate half a tube of caulk", [("user", "pet", "biscuit")]),
         ("my {rel:neighbour} {person:Chola} has got a {pet:poodle} that barks", [("user", "neighbour", "Chola")]),
         ("{person:Callum} is sleeping in his old bed again.", []),
@@ -141,6 +146,7 @@ def test_what_patterns_read_is_not_said_again() -> None:
     [
         "Translate this: I live in Leeds and my dog is called Rex.",
         '"I live in Leeds," said the man.',
+        "If I were rich I'd be a strategist living in Monaco.",
         "x" * 400,
     ],
 )

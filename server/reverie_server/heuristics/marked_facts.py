@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import cache
 
 from reverie_indexer.embed.marks import Mark
+from reverie_server.heuristics.changes.change_sentences import is_conditional
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.people import People, role_name
@@ -52,7 +53,7 @@ UNSURE = 0.6
 """How far one of any other mark is believed. It takes the place of no other fact: "im chewing gum like a footy
 manager" is no job, and ends none."""
 # So many characters may stand between a name and who that is, and none of these words: "lunch with Priya and my boss".
-_MOST_BETWEEN = 16
+_MOST_BETWEEN, _MOST_HAN_BETWEEN = 16, 4
 _APART = re.compile(
     r"(?<!\w)(?:and|or|with|und|oder|mit|bei|y|e|o|u|con|et|ou|avec|of|from|for|von|für|para|por|than|als|que)(?!\w)|[&/;:]"
     r"|[和跟与與同及或给給、；：]|[!?。！？\n]|(?<!\b[A-Z][a-z])\.\s",
@@ -241,7 +242,7 @@ def _told(sentence: str, cues: Cues | None) -> str:
     """
     request = split_request(sentence)
     core = sentence[request.start : request.end].strip() if request.kind == "inside" else sentence
-    if not core or core.endswith((":", "：")) or is_quoted(core) or is_joke(core):
+    if not core or core.endswith((":", "：")) or is_quoted(core) or is_joke(core) or is_conditional(core):
         return ""
     phrases = all_phrases().get(cues.language) if cues is not None else None
     if phrases is not None and any(phrases[kind].search(aligned(core)) for kind in ("handed", "fiction")):
@@ -328,7 +329,7 @@ def _in_one(text: str, marks: Sequence[Mark]) -> list[Mark]:
     found: list[Mark] = []
     for mark in marks:
         last = found[-1] if found else None
-        if last is not None and last.label == mark.label and text[last.end : mark.start] == " ":
+        if last is not None and last.label == mark.label and text[last.end : mark.start] in ("", " "):
             share = min(last.probability, mark.probability)
             found[-1] = replace(last, end=mark.end, probability=share)
         else:
@@ -368,7 +369,7 @@ def _people_in(text: str, marks: Sequence[Mark]) -> dict[int, _Somebody]:
                 found[mark.start] = last
             continue
         gap = text[before.end : mark.start] if before is not None else None
-        is_near = gap is not None and len(gap) <= _MOST_BETWEEN and _APART.search(gap) is None
+        is_near = gap is not None and _is_near(gap)
         if label in _KINDS:
             is_owned = gap is not None and _OWNER.fullmatch(gap) is not None
             if is_owned and last is not None:
@@ -389,6 +390,12 @@ def _people_in(text: str, marks: Sequence[Mark]) -> dict[int, _Somebody]:
         found[mark.start] = last
         before = mark
     return found
+
+
+def _is_near(gap: str) -> bool:
+    """Whether what stands between two marks does not part a name from who that is."""
+    most = _MOST_HAN_BETWEEN if any("\u3400" <= letter <= "\u9fff" for letter in gap) else _MOST_BETWEEN
+    return len(gap) <= most and _APART.search(gap) is None
 
 
 def _subject(text: str, whose: _Somebody | None, people: People) -> str | None:

@@ -167,9 +167,12 @@ def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) ->
     if may_be_doubtful:
         return True
     parts = [aligned(part) for part in units_of(told)]
-    # What depends on something is none of it: "If we move to Leeds in May, my commute is much longer".
-    is_conditional = any(_CONDITION.match(part) for part in parts)
-    return not is_conditional and any(phrases["drop"].search(part) is None for part in parts)
+    return not is_conditional(told) and any(phrases["drop"].search(part) is None for part in parts)
+
+
+def is_conditional(sentence: str) -> bool:
+    """Whether what a sentence says depends on something: "If we move to Leeds in May, my commute is much longer"."""
+    return any(_CONDITION.match(aligned(part)) for part in units_of(sentence))
 
 
 def stated_values(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> Values:
