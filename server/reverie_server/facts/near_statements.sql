@@ -32,10 +32,11 @@ JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key A
 WHERE m.slice_id = ANY(%(slice_ids)s::bigint[])
 ORDER BY m.session_key, m.seq;
 
--- stated: the texts of the facts that some sentences state, whether these hold or not
+-- stated: the texts of the facts that some sentences state, whether these hold or not; not those of marks
 SELECT DISTINCT k.sentence_sha256, f.text
 FROM fact_sentences k
 JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
 WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
   AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
+  AND NOT (f.method = 'extractive' AND f.confidence BETWEEN 0.62 AND 0.72)
 ORDER BY k.sentence_sha256, f.text;

@@ -23,8 +23,7 @@ Pair = tuple[int, int]
 _HABITS = frozenset({"habit", "drinks", "eats", "uses", "drives", "booked", "plans"})
 
 
-# Of two decimals that are stored as such: halfway.
-_UNSURE = (UNSURE + CONFIDENCE) / 2
+_ROUNDED = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +98,36 @@ def resolve(known: Sequence[Known], now: datetime) -> Resolution:
     ]
     by_words = superseding.resolve(timed)
     closures = {closure.old: closure for closure in by_words.closures} | fallen_through
+    closures |= _with_their_statement(known, closures)
     by_model = _closed_by_model(known)
     states = {fact.fact_id: _state(fact, closures.get(fact.fact_id), by_model, now) for fact in known}
     holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
     pairs = {(each.a, each.b) for each in by_words.contradictions}
     return Resolution(states, frozenset(pair for pair in pairs if holds.issuperset(pair)))
+
+
+def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure]) -> dict[int, Closure]:
+    """What marks say, closed with the statement that they stand in, where that was ended as a whole."""
+    ended = {
+        (fact.text, fact.said[-1].said_at): closures[fact.fact_id]
+        for fact in known
+        if fact.fact_id in closures and fact.said and _is_statement(fact)
+    }
+    found = {}
+    for fact in known:
+        closure = ended.get((fact.text, fact.said[-1].said_at)) if fact.said and _is_of_mark(fact) else None
+        if closure is not None and fact.fact_id not in closures and fact.decided is None:
+            found[fact.fact_id] = replace(closure, old=fact.fact_id)
+    return found
+
+
+def _is_statement(fact: Known) -> bool:
+    """Whether a fact is a sentence as a whole, which is one only because another says otherwise (`unread.Unread`)."""
+    return (fact.predicate, fact.category, fact.confidence, fact.method) == ("is", "general", 0.5, "extractive")
+
+
+def _is_of_mark(fact: Known) -> bool:
+    return fact.method == "extractive" and min(abs(fact.confidence - each) for each in (CONFIDENCE, UNSURE)) < _ROUNDED
 
 
 def _timed(fact: Known) -> list[TimedFact]:
@@ -120,7 +144,7 @@ def _timed(fact: Known) -> list[TimedFact]:
             change=fact.change,
             about_user=fact.about_user,
             is_closed=fact.decided is not None and fact.decided[0] != "current",
-            is_sure=fact.method != "extractive" or fact.confidence > _UNSURE,
+            is_sure=fact.method != "extractive" or abs(fact.confidence - UNSURE) > _ROUNDED,
         )
         for said in fact.said
     ]

@@ -7,7 +7,7 @@ are one transaction, which first compares the messages and the tombstones with t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -141,11 +141,10 @@ class Facts:
         marked = await with_marked(ready or await self._dependencies.pipeline.model(), about)
         if marked.new:
             ready = await self._embed(place, [marked.new], settings.language)
-            about = replace(about, readings=marked.readings)
         by_meaning = await changes_by_meaning(self._database, ready, about)
         if by_meaning.readings:
             ready = await self._embed(place, [by_meaning.readings], settings.language)
-        found = [*about.readings, by_meaning.readings]
+        found = [*marked.readings, by_meaning.readings]
         indexing = Indexing(Rules(language=settings.language), ready.model_id if ready else None)
         async with self._dependencies.pipeline.unit_of_work(place) as unit:
             facts = FactSlice(unit.connection, place.tenant_id, unit.slice_.slice_id, self._dependencies.now())

@@ -20,9 +20,10 @@ CROSS JOIN LATERAL (
 ) AS f
 ORDER BY f.at, f.session_key, f.seq;
 
--- facts_of: what was read in some sentences
+-- facts_of: what patterns read in some sentences
 SELECT k.sentence_sha256, f.object
 FROM fact_sentences k
 JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
 WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND k.sentence_sha256 = ANY(%(keys)s::bytea[]);
+  AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
+  AND NOT (f.method = 'extractive' AND f.confidence BETWEEN 0.62 AND 0.72);

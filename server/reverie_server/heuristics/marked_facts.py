@@ -49,7 +49,7 @@ _LITTLE_WORDS = (
 _LITTLE = frozenset(_LITTLE_WORDS.split())
 # How far a fact of a mark is believed, from the second probability on by the first.
 CONFIDENCE, SURELY = 0.7, 0.9
-UNSURE = 0.6
+UNSURE = 0.65
 """How far one of any other mark is believed. It takes the place of no other fact: "im chewing gum like a footy
 manager" is no job, and ends none."""
 # So many characters may stand between a name and who that is, and none of these words: "lunch with Priya and my boss".
