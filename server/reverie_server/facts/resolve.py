@@ -108,12 +108,16 @@ def resolve(known: Sequence[Known], now: datetime) -> Resolution:
 
 def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure]) -> dict[int, Closure]:
     """What marks say, closed with the statement that they stand in, where that was ended as a whole."""
-    ended = {
-        (fact.text, fact.said[-1].said_at): closures[fact.fact_id]
-        for fact in known
-        if fact.fact_id in closures and fact.said and _is_statement(fact)
-    }
-    found = {}
+    ended: dict[tuple[str, datetime], Closure] = {}
+    for fact in known:
+        if not fact.said or not _is_statement(fact):
+            continue
+        last = fact.said[-1]
+        if fact.fact_id in closures:
+            ended[fact.text, last.said_at] = closures[fact.fact_id]
+        elif last.valid_to is not None:
+            ended[fact.text, last.said_at] = Closure(fact.fact_id, None, last.valid_to)
+    found: dict[int, Closure] = {}
     for fact in known:
         closure = ended.get((fact.text, fact.said[-1].said_at)) if fact.said and _is_of_mark(fact) else None
         if closure is not None and fact.fact_id not in closures and fact.decided is None:
@@ -223,7 +227,8 @@ def _state(fact: Known, by_words: Closure | None, by_model: Mapping[int, Closure
 
 def _may_have_changed(fact: Known) -> bool:
     """Whether nobody can know that what was said years ago holds, since nobody was told otherwise in between."""
-    is_of_a_time = fact.is_functional or fact.predicate in _HABITS
+    # What a mark says ends with its statement, which a model judges.
+    is_of_a_time = (fact.is_functional or fact.predicate in _HABITS) and not _is_of_mark(fact)
     return is_of_a_time and not fact.is_confirmed and not fact.is_request and can_change(fact.predicate)
 
 
