@@ -12,6 +12,7 @@ from datetime import datetime
 
 from reverie_server.facts.model import ClosedBy, FactState, Operation
 from reverie_server.heuristics.changes import superseding
+from reverie_server.heuristics.changes.changed_facts import BY_MEANING, GUESSED, LIKELY
 from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
 from reverie_server.heuristics.changes.paired_changes import can_change
 from reverie_server.heuristics.marked_facts import CONFIDENCE, UNSURE
@@ -107,22 +108,32 @@ def resolve(known: Sequence[Known], now: datetime) -> Resolution:
 
 
 def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure]) -> dict[int, Closure]:
-    """What marks say, closed with the statement that they stand in, where that was ended as a whole."""
-    ended: dict[tuple[str, datetime], Closure] = {}
+    """What marks say, closed with the statement that they stand in, where a model judged that it is over."""
+    by_id = {fact.fact_id: fact for fact in known}
+    ends: dict[tuple[str, datetime], list[Closure | None]] = {}
     for fact in known:
-        if not fact.said or not _is_statement(fact):
-            continue
-        last = fact.said[-1]
-        if fact.fact_id in closures:
-            ended[fact.text, last.said_at] = closures[fact.fact_id]
-        elif last.valid_to is not None:
-            ended[fact.text, last.said_at] = Closure(fact.fact_id, None, last.valid_to)
+        if fact.said and not _is_of_mark(fact):
+            ends.setdefault((fact.text, fact.said[-1].said_at), []).append(_judged_end(fact, by_id, closures))
     found: dict[int, Closure] = {}
     for fact in known:
-        closure = ended.get((fact.text, fact.said[-1].said_at)) if fact.said and _is_of_mark(fact) else None
-        if closure is not None and fact.fact_id not in closures and fact.decided is None:
-            found[fact.fact_id] = replace(closure, old=fact.fact_id)
+        if not fact.said or not _is_of_mark(fact) or fact.fact_id in closures or fact.decided is not None:
+            continue
+        of_sentence = ends.get((fact.text, fact.said[-1].said_at), [])
+        judged = [closure for closure in of_sentence if closure is not None]
+        if judged and len(judged) == len(of_sentence):
+            found[fact.fact_id] = replace(max(judged, key=lambda each: each.at), old=fact.fact_id)
     return found
+
+
+def _judged_end(fact: Known, by_id: Mapping[int, Known], closures: Mapping[int, Closure]) -> Closure | None:
+    """The end of what patterns read of a sentence, or of a statement as a whole, where a model found it."""
+    closure = closures.get(fact.fact_id)
+    if closure is not None:
+        new = by_id.get(closure.new) if closure.new is not None else None
+        is_judged = new is not None and new.change is not None and new.change.cue in (BY_MEANING, LIKELY, GUESSED)
+        return closure if is_judged or _is_statement(fact) else None
+    end = fact.said[-1].valid_to
+    return Closure(fact.fact_id, None, end) if end is not None and _is_statement(fact) else None
 
 
 def _is_statement(fact: Known) -> bool:
