@@ -12,7 +12,7 @@ import pytest
 
 from reverie_indexer.embed import Embedding
 from reverie_indexer.embed.built_in import E5
-from reverie_indexer.embed.local import LocalEmbedder, load_local
+from reverie_indexer.embed.local import LocalEmbedder, load_local, load_tokeniser
 from reverie_indexer.embed.packed_e5 import PackedModel, read_packed
 from reverie_indexer.embed.tokenisers import UnigramTokeniser
 from reverie_indexer.errors import SetupError
@@ -174,3 +174,13 @@ async def test_a_text_has_another_vector_in_another_role(e5: LocalEmbedder) -> N
     text = "We decided against the hedge because of the moth."
     [query], [passage] = await e5.embed([text], "query"), await e5.embed([text], "passage")
     assert 0.5 < float(vector(query) @ vector(passage)) < 0.9999
+
+
+@pytest.mark.parametrize("lead", ["", "\u200d", "\u200b", " \u200d ", "\u3000\u200d", "\ufeff", "\ufffd "])
+def test_the_places_of_tokens_are_those_of_their_text(tmp_path_factory: pytest.TempPathFactory, lead: str) -> None:
+    """What the normalisation drops at the beginning moves nothing."""
+    tokeniser = load_tokeniser(E5, E5.find_weights(), tmp_path_factory.mktemp("vocabulary"))
+    text = f"{lead}I live in Köln."
+    pieces = tokeniser.pieces(text)
+    assert len(pieces) == len(tokeniser.ids(text)) - 2
+    assert "Köln" in [text[start:end].strip() for start, end in pieces]

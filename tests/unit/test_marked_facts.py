@@ -167,6 +167,20 @@ def test_what_stands_beside_a_question_is_told() -> None:
     ]
 
 
+def test_who_was_somebody_is_no_more() -> None:
+    said = facts("My {ex_rel:wife} {ex_person:Anna} kept the flat. My {rel:wife} is a {o_job:nurse}.")
+    assert ("Anna", "works_as", "nurse") not in said
+    assert ("user's wife", "works_as", "nurse") in said
+
+
+def test_a_name_is_cleaned_wherever_it_stands() -> None:
+    assert facts('The {rel:boss} is {person:"Mia"} and she lives in {o_home:Leeds}.') == [
+        ("user", "boss", "Mia"),
+        ("Mia", "lives_in", "Leeds"),
+    ]
+    assert facts("My {rel:—} is {person:Mia}.") == []
+
+
 def test_a_joke_states_nothing() -> None:
     assert facts("been a {job:plasterer} since i was 16 and still guess it every time lol") != []
     assert passages_to_mark([Utterance("I work in Leeds, just kidding", MARCH)], "english") == []

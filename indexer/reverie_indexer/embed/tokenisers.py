@@ -81,9 +81,10 @@ class UnigramTokeniser:
 
     def pieces(self, text: str) -> Sequence[tuple[int, int]]:
         """See `Tokeniser.pieces`."""
-        pieces = self._processor.encode(text.replace(_JOINER, " "), return_type="proto").pieces[: self._max_content]
+        read = text.replace(_JOINER, " ")
+        pieces = self._processor.encode(read, return_type="proto").pieces[: self._max_content]
         # What the normalisation drops at the beginning is of no piece; places are in bytes there.
-        start = len(text.encode()[: pieces[0].begin].decode()) if pieces else 0
+        start = len(read.encode()[: pieces[0].begin].decode()) if pieces else 0
         places = list(accumulate((len(piece.surface) for piece in pieces), initial=start))
         return list(pairwise(places))
 

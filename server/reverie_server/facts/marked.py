@@ -14,7 +14,7 @@ from reverie_indexer.embed.marks import Mark
 from reverie_indexer.isolate import isolated
 from reverie_indexer.model_slot import Ready
 from reverie_server.facts.due import DueSession
-from reverie_server.facts.known_people import known_at, role_names
+from reverie_server.facts.known_people import Acquaintance, acquaintances_of, known_at, role_names
 from reverie_server.facts.model import Reading
 from reverie_server.facts.reading import heard_in, keys_of, message_source, utterance_of
 from reverie_server.facts.unread import Round
@@ -83,36 +83,52 @@ def _passages(given: Round) -> list[list[PassageToMark]]:
 def _readings(given: Round, passages: Sequence[Sequence[PassageToMark]], marks: Mapping[str, Sequence[Mark]]) -> Marked:
     readings = list(given.readings)
     new: list[Reading] = []
+    acquaintances = list(given.acquaintances)
     for at, (session, of_one) in enumerate(zip(given.sessions, passages, strict=True)):
-        found = _of_session(given, session, of_one, readings[at], marks)
+        found = _of_session(session, acquaintances, of_one, readings[at], marks)
+        # As where patterns read a page: each session makes people known to those after it.
+        acquaintances += acquaintances_of(reading.stated for reading in readings[at])
         readings[at] = _in_order(session, readings[at], found)
         new += found
     return Marked(readings, new)
 
 
 def _of_session(
-    given: Round,
     session: DueSession,
+    acquaintances: Sequence[Acquaintance],
     passages: Sequence[PassageToMark],
     read: Sequence[Reading],
     marks: Mapping[str, Sequence[Mark]],
 ) -> list[Reading]:
     messages = heard_in(session)
-    people = People(known_at(given.acquaintances, session.messages[0].at) if session.messages else {})
+    people = People(known_at(acquaintances, session.messages[0].at) if session.messages else {})
     of_messages: dict[int, dict[str, list[StatedFact]]] = {}
     for reading in read:
         of_message = of_messages.setdefault(_seq(reading), {})
         of_message.setdefault(reading.stated.sentence.strip(), []).append(reading.stated)
-        if reading.stated.subject == SELF and reading.stated.predicate in role_names():
-            people.named(reading.stated.object, reading.stated.predicate)
+    heard = iter(read)
+    following = next(heard, None)
     found = []
     for passage in passages:
         message = messages[passage.utterance]
+        while following is not None and _seq(following) <= message.seq:
+            _meet(people, following.stated)
+            following = next(heard, None)
         known = of_messages.get(message.seq, {})
         for stated in facts_of_marks(passage, marks.get(passage.text, ()), known, people):
             keys = keys_of(stated, message.content)
             found.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     return found
+
+
+def _meet(people: People, stated: StatedFact) -> None:
+    """Note whom a fact that patterns read tells of: who somebody is to the user, or is no more."""
+    if stated.subject != SELF or stated.predicate not in role_names():
+        return
+    if stated.change is not None and stated.change.kind == "ends":
+        people.forget_role(stated.predicate)
+    else:
+        people.named(stated.object, stated.predicate, is_single=stated.is_functional)
 
 
 def _in_order(session: DueSession, read: Sequence[Reading], marked: Sequence[Reading]) -> list[Reading]:

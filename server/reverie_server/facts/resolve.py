@@ -138,7 +138,8 @@ def _judged_end(fact: Known, by_id: Mapping[int, Known], closures: Mapping[int, 
 
 def _is_statement(fact: Known) -> bool:
     """Whether a fact is a sentence as a whole, which is one only because another says otherwise (`unread.Unread`)."""
-    return (fact.predicate, fact.category, fact.confidence, fact.method) == ("is", "general", 0.5, "extractive")
+    kind = (fact.predicate, fact.category, fact.confidence, fact.method)
+    return kind == ("is", "general", 0.5, "extractive") and fact.change is None
 
 
 def _is_of_mark(fact: Known) -> bool:

@@ -22,8 +22,8 @@ from reverie_server.sessions.model import Message
 SQL = Queries(__file__)
 # Of one run, and of one reading of a session.
 MAX_SESSIONS, MAX_DOCUMENTS, MAX_MESSAGES = 20, 20, 400
-# With so many messages a page is full: each sentence of them passes the embedding model.
-FULL_PAGE = 1_000
+# With so many messages or characters a page is full: each sentence passes the embedding model.
+FULL_PAGE, _FULL_PAGE_CHARS = 1_000, 300_000
 # The messages before, by which pronouns are understood.
 CONTEXT_MESSAGES = 12
 MAX_VERSIONS = 30
@@ -62,7 +62,8 @@ async def due_sessions(
             m.seq for m in messages if any(span["from_seq"] <= m.seq <= span["through_seq"] for span in spans)
         )
         found.append(DueSession(**row, through_seq=through_seq, context=context, messages=new, of_cron=of_cron))
-        if sum(len(session.messages) for session in found) >= FULL_PAGE:
+        read = [message for session in found for message in session.messages]
+        if len(read) >= FULL_PAGE or sum(len(message.content) for message in read) >= _FULL_PAGE_CHARS:
             break
     return found
 

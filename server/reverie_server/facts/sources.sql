@@ -15,13 +15,14 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND payload ->> 'tri
   AND (payload ->> 'through_seq')::integer > %(after)s
 ORDER BY 1, event_id;
 
--- acquaintances: what people are to the user of a slice, since and until when, in that order; the newest are read
+-- acquaintances: what people are to the user of a slice, since and until when, in that order; the newest are read, not
+-- what a mark that is not sure says
 SELECT object, predicate, valid_from, valid_to, is_functional FROM (
     SELECT fact_id, object, predicate, valid_from, is_functional,
            CASE WHEN change ->> 'kind' = 'ends' THEN valid_from ELSE valid_to END AS valid_to
     FROM facts
     WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND subject = 'user' AND predicate = ANY(%(roles)s)
-      AND state <> 'retracted'
+      AND state <> 'retracted' AND NOT (method = 'extractive' AND confidence BETWEEN 0.62 AND 0.68)
     ORDER BY valid_from DESC, fact_id DESC LIMIT %(limit)s) AS newest
 ORDER BY valid_from, fact_id;
 

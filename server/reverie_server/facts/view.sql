@@ -28,7 +28,7 @@ WITH rated AS NOT MATERIALIZED (
                AND o.state_now <> 'retracted'))
       -- A sentence that is a fact only because another says otherwise is none to list: who looks for its words finds it.
       AND (o.category <> 'general' OR o.predicate <> 'is' OR o.confidence > 0.5 OR o.method <> 'extractive'
-           OR cardinality(%(words)s::text[]) > 0 OR %(fact_ids)s::bigint[] IS NOT NULL)
+           OR o.confirmed_by IS NOT NULL OR o.closed_by = 'person' OR cardinality(%(words)s::text[]) > 0 OR %(fact_ids)s::bigint[] IS NOT NULL)
       AND NOT EXISTS (SELECT FROM unnest(%(words)s::text[]) AS w(word)
                       WHERE strpos(lower(normalize(concat_ws(' ', o.subject, o.predicate, o.object, o.text), NFKC)), w.word) = 0)
       AND (%(after_key)s::float8 IS NULL

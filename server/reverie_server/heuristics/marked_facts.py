@@ -35,7 +35,7 @@ _MAX_CHARS = 300
 # From here on four of five marks of held lives are right, of the doubtful labels as many from `SURE` on.
 LEAST_SURE = 0.6
 # What ends something takes away what was said.
-_SURE_OF_ENDS = 0.7
+_SURE_OF_ENDS = 0.8
 # What becomes a line of a profile has to be surer.
 SURE = 0.8
 _CUE_CHARS = 40
@@ -297,10 +297,14 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
                 yield _Said(mark, SELF, _Kind("pet"), value, _is_over(mark))
             elif whose is not None and whose.relation is not None and _is_sure(whose.relation):
                 word = _relation(text, whose.relation)
-                name = people.named(value, word) if label == "person" else value
                 is_single = folded(text[whose.relation.start : whose.relation.end]) in _single()
                 is_over = _is_over(mark) or _is_over(whose.relation)
-                yield _Said(mark, SELF, _Kind(word, is_functional=is_single), name, is_over)
+                if word and is_over:
+                    people.forget_role(word)
+                elif word and label == "person":
+                    value = people.named(value, word, is_single=is_single)
+                if word:
+                    yield _Said(mark, SELF, _Kind(word, is_functional=is_single), value, is_over)
         elif label in _ENDED:
             if _is_own(text, mark, marks):
                 predicate, object_ = _ENDED[label]
@@ -402,16 +406,19 @@ def _subject(text: str, whose: _Somebody | None, people: People) -> str | None:
     if whose is None:
         return None
     if whose.name is not None:
-        return people.named(text[whose.name.start : whose.name.end])
+        name = _value(text[whose.name.start : whose.name.end])
+        return people.named(name) if name else None
     if whose.relation is None or whose.relation.label == "kids":
         return None
     word = _relation(text, whose.relation)
-    return people.of_role(word) or f"{SELF}'s {word}"
+    return (people.of_role(word) or f"{SELF}'s {word}") if word else None
 
 
 def _relation(text: str, mark: Mark) -> str:
-    """What somebody is to the speaker, as a predicate: the one name of the words, or of the last of them."""
-    words = folded(text[mark.start : mark.end])
+    """What somebody is to the speaker, as a predicate: the one name of the words, or of the last; "" without a word."""
+    words = folded(_value(text[mark.start : mark.end]))
+    if not any(map(str.isalpha, words)):
+        return ""
     roles, last = _roles(), words.split(" ")[-1]
     for word in (words, last, last.removesuffix("s")):
         if (name := role_name(word)) in roles:

@@ -150,6 +150,8 @@ def _find_opposite(ledger: Ledger, new: ReadFact) -> None:
     """Close or doubt an attitude to the same thing that is opposite to the new one."""
     opposite = {"likes": "dislikes", "dislikes": "likes", "eats": "avoids", "avoids": "eats"}.get(new.predicate)
     change = new.fact.change
+    if change is None and not new.fact.is_sure:
+        return
     is_over = new.predicate == "dislikes" or (new.predicate == "avoids" and change is not None)
     if is_over and new.object_terms and (change is None or change.kind != "ends"):
         for old in [*ledger.of_key(new.subject, "drinks"), *ledger.of_key(new.subject, "eats")]:
