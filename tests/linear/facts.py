@@ -30,6 +30,7 @@ from reverie_server.heuristics import (
     fact_times,
     jest,
     marked_facts,
+    marked_people,
     spoken_sentences,
 )
 from reverie_server.heuristics.changes import (
@@ -363,6 +364,21 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.marked_facts.passages_to_mark": lambda text: marked_facts.passages_to_mark(
         [Utterance(text, AT)], "english"
+    ),
+    "reverie_server.heuristics.marked_people.whole_marks": lambda text: marked_people.whole_marks(
+        text, [Mark(len(text) // 2, len(text) // 2 + 1, "home", 0.9)]
+    ),
+    "reverie_server.heuristics.marked_people.value_of": marked_people.value_of,
+    "reverie_server.heuristics.marked_people.is_of_end": lambda text: marked_people.is_of_end(Mark(0, 1, text, 0.9)),
+    "reverie_server.heuristics.marked_people.is_sure": lambda text: marked_people.is_sure(Mark(0, 1, text, 0.9)),
+    "reverie_server.heuristics.marked_people.people_in": lambda text: marked_people.people_in(
+        text, [Mark(0, 1, "rel", 0.9), Mark(len(text) - 1, len(text), "person", 0.9)]
+    ),
+    "reverie_server.heuristics.marked_people.relation_of": lambda text: marked_people.relation_of(
+        text, Mark(0, len(text), "rel", 0.9)
+    ),
+    "reverie_server.heuristics.marked_people.subject_of_mark": lambda text: marked_people.subject_of_mark(
+        text, marked_people.Somebody(relation=Mark(0, len(text), "rel", 0.9)), people.People()
     ),
     "reverie_server.heuristics.marked_facts.says_who": lambda text: marked_facts.says_who(
         [Mark(at, at + 1, "rel", 0.9) for at in range(len(text))]

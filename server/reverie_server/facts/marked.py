@@ -20,6 +20,7 @@ from reverie_server.facts.reading import heard_in, keys_of, message_source, utte
 from reverie_server.facts.unread import Round
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.marked_facts import PassageToMark, facts_of_marks, passages_to_mark
+from reverie_server.heuristics.marked_people import prepare_to_mark
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 from reverie_server.llm.generation import EXTRACTIVE
 
@@ -49,7 +50,7 @@ async def with_marked(ready: Ready | None, given: Round) -> Marked:
     marks = await _marks(ready.embedder, [passage.text for of_one in passages for passage in of_one])
     if not marks:
         return Marked(given.readings)
-    return await isolated(partial(_readings, given, passages, marks), chars=chars)
+    return await isolated(partial(_readings, given, passages, marks), chars=chars, before_fork=prepare_to_mark)
 
 
 async def _marks(embedder: LocalEmbedder, texts: Sequence[str]) -> dict[str, list[Mark]]:
