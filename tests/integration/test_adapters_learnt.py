@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reverie_indexer.embed.adapter import packed, read_adapter
 from reverie_indexer.embed.built_in import BUILT_IN, E5
 from reverie_indexer.embed.local import load_local, load_tokeniser
-from reverie_indexer.embed.marks import TagLayer, marks_of, packed_tag_layer
+from reverie_indexer.embed.marks import MOST_STEPS, STATES, MarkLayers, marks_of, packed_mark_layers
 from reverie_indexer.embed.protocol import Role
 from reverie_indexer.errors import SetupError
 
@@ -72,7 +73,7 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
 
     model = replace(E5, adapted=())
     monkeypatch.setattr("reverie_indexer.embed.local.adapter_file", lambda _, use: tmp_path / f"{use}.npz")
-    monkeypatch.setattr("reverie_indexer.embed.local.tag_layer_file", lambda _: tmp_path / "tags.npz")
+    monkeypatch.setattr("reverie_indexer.embed.local.mark_layers_file", lambda _: tmp_path / "layers.npz")
     torch.manual_seed(1)
     encoder = AdaptableEncoder(model, rank=3)
     for parameter in encoder.parameters():
@@ -83,11 +84,29 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
         up, down = encoder.matrices[name]
         up.data, down.data = torch.tensor(matrices.up), torch.tensor(matrices.down)
     (tmp_path / "marks.npz").write_bytes(content)
-    weights = np.random.default_rng(1).normal(size=(model.shape.hidden, 5)).astype(np.float16).astype(np.float32)
-    layer = TagLayer(("home", "name"), weights, np.zeros(5, np.float32))
-    with pytest.raises(SetupError, match="its layer of tags: install it again"):
+    generator = np.random.default_rng(1)
+
+    def halves(*shape: int) -> NDArray[np.float32]:
+        return generator.normal(size=shape).astype(np.float16).astype(np.float32)
+
+    hidden = model.shape.hidden
+    layers = MarkLayers(
+        labels=("home", "person"),
+        relation_names=("sister", "wife"),
+        kinds=halves(hidden, 5),
+        kind_offsets=halves(5),
+        states=halves(hidden, len(STATES)),
+        state_offsets=halves(len(STATES)),
+        relations=halves(hidden, 2),
+        relation_offsets=halves(2),
+        whose=halves(hidden, 4),
+        whom=halves(hidden, 4),
+        ends=halves(2, 4),
+        steps=halves(2 * MOST_STEPS + 1),
+    )
+    with pytest.raises(SetupError, match="its layers of marks: install it again"):
         load_local(tmp_path, model)
-    (tmp_path / "tags.npz").write_bytes(packed_tag_layer(layer))
+    (tmp_path / "layers.npz").write_bytes(packed_mark_layers(layers))
     embedder = load_local(tmp_path, model)
     found = await embedder.marks(TEXTS)
     await embedder.aclose()
@@ -96,12 +115,12 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
     with torch.no_grad():
         for text in TEXTS:
             states = encoder.states([tokeniser.ids(text)])[0][0, 1:-1].numpy()
-            expected.append(marks_of(text, tokeniser.pieces(text), layer.log_shares(states), layer.labels))
+            expected.append(marks_of(text, tokeniser.pieces(text), states, layers))
     assert found is not None
     assert any(expected)
     for of_text, in_torch in zip(found, expected, strict=True):
-        spans = [(mark.start, mark.end, mark.label) for mark in in_torch]
-        assert [(mark.start, mark.end, mark.label) for mark in of_text] == spans
+        spans = [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in in_torch]
+        assert [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in of_text] == spans
         assert [mark.probability for mark in of_text] == pytest.approx([m.probability for m in in_torch], abs=1e-3)
 
 

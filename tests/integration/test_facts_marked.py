@@ -61,7 +61,14 @@ async def test_what_no_pattern_has_is_a_fact(reader: Runtime, text: str, expecte
     assert expected in await holding(talk)
     [fact] = [fact for fact in await rows(talk) if fact["object"] == expected[2]]
     assert fact["confidence"] in (CONFIDENCE, UNSURE)
-    assert fact["method"] == "extractive"
+    assert (fact["method"], fact["model"]) == ("extractive", E5.name)
+
+
+async def test_what_a_pattern_reads_as_well_is_not_of_a_mark(reader: Runtime) -> None:
+    talk = await said(reader, "Thirteen years a plasterer, me.", "I work as a plasterer.")
+    await read_facts(talk)
+    models = {str(fact["text"]): fact["model"] for fact in await rows(talk) if fact["predicate"] == "works_as"}
+    assert models["I work as a plasterer."] is None
 
 
 async def test_a_model_that_marks_nothing_adds_nothing(

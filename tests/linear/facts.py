@@ -370,9 +370,11 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.marked_people.value_of": marked_people.value_of,
     "reverie_server.heuristics.marked_people.is_of_end": lambda text: marked_people.is_of_end(Mark(0, 1, text, 0.9)),
+    "reverie_server.heuristics.marked_people.is_own": lambda text: marked_people.is_own(Mark(0, 1, text, 0.9)),
+    "reverie_server.heuristics.marked_people.known_relation": marked_people.known_relation,
     "reverie_server.heuristics.marked_people.is_sure": lambda text: marked_people.is_sure(Mark(0, 1, text, 0.9)),
     "reverie_server.heuristics.marked_people.people_in": lambda text: marked_people.people_in(
-        text, [Mark(0, 1, "rel", 0.9), Mark(len(text) - 1, len(text), "person", 0.9)]
+        [Mark(at, at + 1, "person" if at % 2 else "rel", 0.9, of=0) for at in range(len(text))]
     ),
     "reverie_server.heuristics.marked_people.relation_of": lambda text: marked_people.relation_of(
         text, Mark(0, len(text), "rel", 0.9)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_indexer.embed.marks import Mark
+from reverie_bench.marks import marked_text
+from reverie_indexer.embed.marks import NOBODY, SPEAKER, Mark
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.fact_grammar.people import People
@@ -16,7 +17,6 @@ from reverie_server.heuristics.marked_facts import UNSURE, facts_of_marks, passa
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
-MARK = re.compile(r"\{([a-z_]+):([^{}]+)\}")
 
 
 def facts(marked: str, *, sure: float = 0.9, read: bool = False) -> list[tuple[str, str, str]]:
@@ -25,13 +25,9 @@ def facts(marked: str, *, sure: float = 0.9, read: bool = False) -> list[tuple[s
 
 
 def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[StatedFact]:
-    marks: list[Mark] = []
-    text, last = "", 0
-    for found in MARK.finditer(marked):
-        text += marked[last : found.start()]
-        marks.append(Mark(len(text), len(text) + len(found[2]), found[1], sure))
-        text, last = text + found[2], found.end()
-    utterance = Utterance(text + marked[last:], MARCH)
+    read_as = marked_text(marked)
+    marks = [Mark(span.start, span.end, span.label, sure, span.state, of=max(span.of)) for span in read_as.spans]
+    utterance = Utterance(read_as.text, MARCH)
     [passage] = passages_to_mark([utterance], "english")
     known: dict[str, list[StatedFact]] = {}
     for fact in read_facts([utterance]) if read else []:
@@ -44,50 +40,50 @@ def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[Stat
     [
         ("{job:carer} at {employer:Oak Lodge}", [("user", "works_as", "carer"), ("user", "works_at", "Oak Lodge")]),
         (
-            "my {rel:husband} {person:tom}'s a {o_job:baker}",
+            "my {rel:husband} {person=1:tom}'s a {o_job@2:baker}",
             [("user", "husband", "tom"), ("tom", "works_as", "baker")],
         ),
         (
-            "gonnae help us wi a birthday message fur {person:Priya}, she's ma {rel:girlfriend}",
+            "gonnae help us wi a birthday message fur {person=2:Priya}, she's ma {rel:girlfriend}",
             [("user", "partner", "Priya")],
         ),
         (
-            "My {rel:mother} {person:Jean} lives in {o_home:a bungalow in Oadby} and I do her shopping on Saturdays.",
+            "My {rel:mother} {person=1:Jean} lives in {o_home@2:a bungalow in Oadby}, I do her shopping on Saturdays.",
             [("user", "mother", "Jean"), ("Jean", "lives_in", "bungalow in Oadby")],
         ),
-        ("{rel:Mum} is {o_age:81} now and lives with us.", [("user's mother", "age", "81")]),
+        ("{rel:Mum} is {o_age@1:81} now and lives with us.", [("user's mother", "age", "81")]),
         (
-            "We have {pet:two cats}, {petname:Selena} and {petname:Chalino}.",
+            "We have {pet:two cats}, {petname=1:Selena} and {petname=1:Chalino}.",
             [("user", "cat", "Selena"), ("user", "cat", "Chalino")],
         ),
         ("had lunch with {person:Priya} and my {rel:boss} today", []),
-        ("my {rel:mum} turned {o_age:81} and {person:Callum} came round", [("user's mother", "age", "81")]),
-        ("my {rel:boss}'s {rel:son} {person:Finn} is {o_age:12}", [("Finn", "age", "12")]),
-        ("der {rel:Sohn} meiner {rel:Chefin} ist {o_age:12}", []),
+        ("my {rel:mum} turned {o_age@1:81} and {person:Callum} came round", [("user's mother", "age", "81")]),
+        ("my {rel:boss}'s {rel@1:son} {person=2:Finn} is {o_age@3:12}", [("Finn", "age", "12")]),
+        ("der {rel@2:Sohn} meiner {rel:Chefin} ist {o_age@1:12}", []),
         (
             "{kids:two kids} at home and the bloke doing up our boiler goes by {person:Dave}",
             [("user", "has", "two kids")],
         ),
         (
-            "three {kids:kids}, {person:Anya}, {person:Leo} and {person:Max}",
+            "three {kids:kids}, {person=1:Anya}, {person=1:Leo} and {person=1:Max}",
             [("user", "has", "kids"), ("user", "child", "Anya"), ("user", "child", "Leo"), ("user", "child", "Max")],
         ),
         (
-            "our {rel:sister} {person:Ana} stays in {o_home:Leeds}, me in {home:Leeds} an all",
+            "our {rel:sister} {person=1:Ana} stays in {o_home@2:Leeds}, me in {home:Leeds} an all",
             [("user", "sister", "Ana"), ("Ana", "lives_in", "Leeds"), ("user", "lives_in", "Leeds")],
         ),
         ("{home:\u200b} says it", []),
         ("i {job:run a} {job:chip shop in} whitby", [("user", "works_as", "run a chip shop")]),
         (
-            "{rel:儿子}{person:陈屿}在{o_home:深圳}{o_job:做}{o_job:芯片}。",
+            "{rel:儿子}{person=1:陈屿}在{o_home@2:深圳}{o_job@2:做}{o_job@2:芯片}。",
             [("user", "son", "陈屿"), ("陈屿", "lives_in", "深圳"), ("陈屿", "works_as", "做芯片")],
         ),
-        ("她{rel:爸爸}一人顾不过来，{person:苗苗}便转学到{o_school:集美}。", [("苗苗", "school", "集美")]),
+        ("她{rel@2:爸爸}一人顾不过来，{person:苗苗}便转学到{o_school@2:集美}。", [("苗苗", "school", "集美")]),
         ("{petname:biscuit} has ate half a tube of caulk", [("user", "pet", "biscuit")]),
-        ("my {rel:neighbour} {person:Chola} has got a {pet:poodle} that barks", [("user", "neighbour", "Chola")]),
+        ("my {rel:neighbour} {person=1:Chola} has got a {pet@2:poodle} that barks", [("user", "neighbour", "Chola")]),
         ("{person:Callum} is sleeping in his old bed again.", []),
         (
-            "we've got {kids:twins}, {person:anya} and {person:leo}",
+            "we've got {kids:twins}, {person=1:anya} and {person=1:leo}",
             [("user", "has", "twins"), ("user", "twins", "anya"), ("user", "twins", "leo")],
         ),
     ],
@@ -111,7 +107,7 @@ def test_what_is_over_comes_before_what_holds_since() -> None:
         ("works_as", "head nurse", None),
     ]
     assert changes("{over_job:ich habe gekündigt}") == [("quit", "job", "job")]
-    assert changes("my {ex_rel:boyfriend} {ex_person:Theo} and I are done") == [("partner", "Theo", "Theo")]
+    assert changes("my {ex_rel:boyfriend} {ex_person=1:Theo} and I are done") == [("partner", "Theo", "Theo")]
 
 
 def test_an_unsure_mark_says_nothing() -> None:
@@ -121,7 +117,7 @@ def test_an_unsure_mark_says_nothing() -> None:
 def test_what_is_said_of_somebody_unsure_is_of_nobody_before() -> None:
     text = "my sister rang, says my brother is a copper now"
     [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
-    marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4), Mark(37, 43, "o_job", 0.9)]
+    marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4), Mark(37, 43, "job", 0.9, of=1)]
     assert facts_of_marks(passage, marks, {}, People()) == []
 
 
@@ -130,8 +126,86 @@ def test_two_values_of_what_one_has_once_stand_beside_each_other() -> None:
     assert [(fact.object, fact.is_functional) for fact in found] == [("Leeds", False), ("York", False)]
 
 
+def test_whose_a_value_is_has_to_be_sure() -> None:
+    text = "my brother drove me, plumber at last"
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
+    for of in (0, SPEAKER):
+        marks = [Mark(3, 10, "rel", 0.9), Mark(21, 28, "job", 0.9, of=of, of_probability=0.5)]
+        assert facts_of_marks(passage, marks, {}, People()) == []
+    marks = [Mark(3, 10, "rel", 0.9), Mark(21, 28, "job", 0.9, of=NOBODY)]
+    assert facts_of_marks(passage, marks, {}, People()) == []
+
+
+def test_who_somebody_is_has_one_name_in_all_languages() -> None:
+    text = "mia moglie Anna"
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
+    marks = [Mark(4, 10, "rel", 0.9, relation="wife"), Mark(11, 15, "person", 0.9, of=0)]
+    assert [(fact.predicate, fact.object) for fact in facts_of_marks(passage, marks, {}, People())] == [
+        ("wife", "Anna")
+    ]
+
+
+def test_what_is_to_come_does_not_hold() -> None:
+    assert facts("we get the keys to {next_home:Kemptown} on the 3rd") == []
+
+
+def test_a_pet_that_went_is_no_more() -> None:
+    assert changes("had to {over_pet:say ta-ra} to {petname:Biscuit} last night") == [("pet", "Biscuit", "Biscuit")]
+    assert changes("my {rel:sister} {over_pet@1:lost her cat}, {petname:Biscuit} looks for it") == [
+        ("pet", "Biscuit", None)
+    ]
+    assert changes("{over_pet:lost the dog}, {petname:Rex} and {petname:Tom} are looking for him") == [
+        ("pet", "Rex", None),
+        ("pet", "Tom", None),
+    ]
+
+
+def test_what_several_speak_of_is_of_the_one_of_whom_it_is_said() -> None:
+    assert facts("my {rel:sister} {person=1:Jo} has {o_kids@2:two kids}")[-1] == ("Jo", "has", "two kids")
+    assert facts("my {rel:sister} has a {o_kids@1:boy}, {person=2:Leo}") == [("user's sister", "has", "boy")]
+    assert facts("my {rel:neighbour} and his {petname=1:Rex}") == []
+    assert facts("我{rel:老婆}{rel@1:妹妹}{person=2:小美}") == []
+
+
+def test_who_is_to_come_is_nobody_yet() -> None:
+    assert facts("we're expecting {next_kids:a girl}, {person=1:Mia}") == []
+    assert facts("my {next_rel:son-in-law} {person=1:Tom} called") == []
+
+
+def test_who_somebody_was_is_said_of_nobody_now() -> None:
+    assert facts("my {ex_rel:husband} is a {o_job@1:baker}") == []
+
+
+def test_an_unsure_name_names_nobody() -> None:
+    text = "my brother Dunno is a plumber"
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
+    marks = [Mark(3, 10, "rel", 0.9), Mark(11, 16, "person", 0.3, of=0), Mark(22, 29, "job", 0.9, of=1)]
+    assert facts_of_marks(passage, marks, {}, People()) == []
+    of_brother = [*marks[:2], replace(marks[2], of=0)]
+    assert [fact.subject for fact in facts_of_marks(passage, of_brother, {}, People())] == ["user's brother"]
+
+
+def test_what_is_over_and_what_holds_stay_two_side_by_side() -> None:
+    assert changes("{ex_job:cook} {job:nurse}") == [("works_as", "cook", "cook"), ("works_as", "nurse", None)]
+
+
+def test_what_may_not_hold_takes_the_place_of_nothing() -> None:
+    text = "i'm in Leeds"
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
+    mark = Mark(7, 12, "home", 0.97, state_probability=0.97, of_probability=0.97)
+    for unsure in (replace(mark, state_probability=0.6), replace(mark, of_probability=0.7)):
+        assert [fact.confidence for fact in facts_of_marks(passage, [unsure], {}, People())] == [UNSURE]
+    assert [fact.confidence for fact in facts_of_marks(passage, [mark], {}, People())] > [UNSURE]
+    assert facts_of_marks(passage, [replace(mark, state_probability=0.4)], {}, People()) == []
+
+
+def test_words_that_something_is_over_have_to_be_surer() -> None:
+    assert changes("{over_job:ich habe gekündigt}") == [("quit", "job", "job")]
+    assert facts("{over_job:ich habe gekündigt}", sure=0.7) == []
+
+
 def test_who_lost_a_job_is_the_one_of_whom_it_is_said() -> None:
-    assert changes("my {rel:husband} {over_job:got the sack}") == []
+    assert changes("my {rel:husband} {over_job@1:got the sack}") == []
     assert changes("my {rel:boss} {over_job:sacked me}") == [("quit", "job", "job")]
 
 
@@ -155,9 +229,9 @@ def test_what_states_nothing_is_not_marked(text: str) -> None:
 
 
 def test_who_a_sentence_is_about_says_the_one_before() -> None:
-    found = facts_in("{petname:Pangur} is sick behind the {pet:tom}'s sofa. He's {o_age:fourteen}.")
+    found = facts_in("{petname:Pangur} is sick behind the {pet:tom}'s sofa. He's {o_age@1:fourteen}.")
     assert [(fact.sentence, fact.predicate, fact.object) for fact in found][-1] == ("He's fourteen.", "age", "fourteen")
-    assert facts("Is {person:Ada} late again? She's a {o_job:nurse}.") == [("Ada", "works_as", "nurse")]
+    assert facts("Is {person:Ada} late again? She's a {o_job@1:nurse}.") == [("Ada", "works_as", "nurse")]
 
 
 def test_what_stands_beside_a_question_is_told() -> None:
@@ -168,17 +242,17 @@ def test_what_stands_beside_a_question_is_told() -> None:
 
 
 def test_who_was_somebody_is_no_more() -> None:
-    said = facts("My {ex_rel:wife} {ex_person:Anna} kept the flat. My {rel:wife} is a {o_job:nurse}.")
+    said = facts("My {ex_rel:wife} {ex_person=1:Anna} kept the flat. My {rel:wife} is a {o_job@3:nurse}.")
     assert ("Anna", "works_as", "nurse") not in said
     assert ("user's wife", "works_as", "nurse") in said
 
 
 def test_a_name_is_cleaned_wherever_it_stands() -> None:
-    assert facts('The {rel:boss} is {person:"Mia"} and she lives in {o_home:Leeds}.') == [
+    assert facts('The {rel:boss} is {person=1:"Mia"} and she lives in {o_home@2:Leeds}.') == [
         ("user", "boss", "Mia"),
         ("Mia", "lives_in", "Leeds"),
     ]
-    assert facts("My {rel:—} is {person:Mia}.") == []
+    assert facts("My {rel:—} is {person=1:Mia}.") == []
 
 
 def test_a_joke_states_nothing() -> None:
@@ -198,6 +272,16 @@ def test_what_is_not_sure_takes_the_place_of_nothing() -> None:
     assert name.confidence == UNSURE
     sure, unsure = (facts_in("i'm a {job:plasterer}", sure=share)[0].confidence for share in (0.95, 0.7))
     assert sure > unsure
+
+
+def test_of_two_homes_that_are_not_sure_the_last_holds() -> None:
+    def home(number: int, object_: str, *, is_sure: bool) -> TimedFact:
+        at = MARCH + timedelta(days=number)
+        return TimedFact(number, "user", "lives_in", object_, object_, at, is_functional=True, is_sure=is_sure)
+
+    leeds, york = home(1, "Leeds", is_sure=False), home(2, "York", is_sure=False)
+    assert [each.old for each in resolve([leeds, york]).closures] == [1]
+    assert resolve([home(1, "Leeds", is_sure=True), york]).closures == ()
 
 
 def test_long_messages_are_marked_in_parts_of_whole_sentences() -> None:

@@ -23,7 +23,14 @@ END = replace(
     said=(Said(MARCH + timedelta(days=9), MARCH + timedelta(days=9)),),
 )
 JOB = replace(
-    STATEMENT, fact_id=3, subject="user", predicate="works_at", object="Zapfhahn", category="profile", confidence=UNSURE
+    STATEMENT,
+    fact_id=3,
+    subject="user",
+    predicate="works_at",
+    object="Zapfhahn",
+    category="profile",
+    confidence=UNSURE,
+    model="e5",
 )
 
 
@@ -43,5 +50,5 @@ def test_a_mark_of_another_time_holds() -> None:
 
 
 def test_a_mark_holds_while_something_else_of_its_sentence_does() -> None:
-    habit = replace(JOB, fact_id=4, predicate="habit", object="abends jobben", confidence=0.8)
+    habit = replace(JOB, fact_id=4, predicate="habit", object="abends jobben", confidence=0.8, model=None)
     assert states(STATEMENT, END, JOB, habit)[3] == "current"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reverie_indexer.embed.adapter import Adapter, adapter_file, read_adapter
 from reverie_indexer.embed.built_in import DEFAULT_MODEL, BuiltInModel
 from reverie_indexer.embed.cached_file import cached_file, read_verified
-from reverie_indexer.embed.marks import Mark, TagLayer, marks_of, read_tag_layer, tag_layer_file
+from reverie_indexer.embed.marks import Mark, MarkLayers, mark_layers_file, marks_of, read_mark_layers
 from reverie_indexer.embed.onnx_graph import BUILDER_VERSION, Weights, adapter_inputs, build_graph
 from reverie_indexer.embed.packed_e5 import QuantisedRows, read_packed
 from reverie_indexer.embed.protocol import Embedding, Role, Vector, replace_surrogates
@@ -36,10 +36,10 @@ _MAX_CHARS_READ = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
-    """What marks spans: the adapter under the layer as inputs of the graph, and the layer."""
+    """What marks spans: the adapter under the layers as inputs of the graph, and the layers."""
 
     adapter: Mapping[str, NDArray[np.float32]]
-    layer: TagLayer
+    layers: MarkLayers
 
 
 class LocalEmbedder:
@@ -102,12 +102,10 @@ class LocalEmbedder:
     def _marked(self, texts: list[str]) -> NDArray[Any]:
         """The marks of each text, a list in each cell."""
         assert self._tagging is not None
-        layer = self._tagging.layer
         rows = np.empty(len(texts), object)
         for row, states in enumerate(self._run("states", self._tagging.adapter, texts)):
             pieces = self._tokeniser.pieces(texts[row])
-            shares = layer.log_shares(states[1 : len(pieces) + 1])
-            rows[row] = marks_of(texts[row], pieces, shares, layer.labels)
+            rows[row] = marks_of(texts[row], pieces, states[1 : len(pieces) + 1], self._tagging.layers)
         return rows
 
     def _run(self, output: str, adapter: Mapping[str, NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
@@ -157,7 +155,7 @@ def load_local(
     tagging = None
     if model.marks:
         adapter = adapter_inputs(_adapter(model, "marks"), session, model.shape)
-        tagging = Tagging(adapter, read_tag_layer(_part(model, tag_layer_file(model.name), "its layer of tags")))
+        tagging = Tagging(adapter, read_mark_layers(_part(model, mark_layers_file(model.name), "its layers of marks")))
     return LocalEmbedder(model, session, load_tokeniser(model, weights, cache_dir), adapters, tagging)
 
 

@@ -22,7 +22,7 @@ from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.marked_facts import PassageToMark, facts_of_marks, passages_to_mark
 from reverie_server.heuristics.marked_people import prepare_to_mark
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
-from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.llm.generation import Generation
 
 log = structlog.get_logger()
 # A page of talk takes some ten seconds. What is left after so many is no talk, and a round has to end.
@@ -38,6 +38,14 @@ class Marked:
     new: Sequence[Reading] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The marks of texts, and by which model."""
+
+    by_text: Mapping[str, Sequence[Mark]]
+    generation: Generation
+
+
 async def with_marked(ready: Ready | None, given: Round) -> Marked:
     """What was read of the sessions with what their new messages state besides, where the model marks anything.
 
@@ -50,7 +58,10 @@ async def with_marked(ready: Ready | None, given: Round) -> Marked:
     marks = await _marks(ready.embedder, [passage.text for of_one in passages for passage in of_one])
     if not marks:
         return Marked(given.readings)
-    return await isolated(partial(_readings, given, passages, marks), chars=chars, before_fork=prepare_to_mark)
+    run = partial(
+        _readings, given, passages, _Marks(marks, Generation("extractive", model=ready.embedder.identity.name))
+    )
+    return await isolated(run, chars=chars, before_fork=prepare_to_mark)
 
 
 async def _marks(embedder: LocalEmbedder, texts: Sequence[str]) -> dict[str, list[Mark]]:
@@ -81,7 +92,7 @@ def _passages(given: Round) -> list[list[PassageToMark]]:
     return found
 
 
-def _readings(given: Round, passages: Sequence[Sequence[PassageToMark]], marks: Mapping[str, Sequence[Mark]]) -> Marked:
+def _readings(given: Round, passages: Sequence[Sequence[PassageToMark]], marks: _Marks) -> Marked:
     readings = list(given.readings)
     new: list[Reading] = []
     acquaintances = list(given.acquaintances)
@@ -99,7 +110,7 @@ def _of_session(
     acquaintances: Sequence[Acquaintance],
     passages: Sequence[PassageToMark],
     read: Sequence[Reading],
-    marks: Mapping[str, Sequence[Mark]],
+    marks: _Marks,
 ) -> list[Reading]:
     messages = heard_in(session)
     people = People(known_at(acquaintances, session.messages[0].at) if session.messages else {})
@@ -116,9 +127,9 @@ def _of_session(
             _meet(people, following.stated)
             following = next(heard, None)
         known = of_messages.get(message.seq, {})
-        for stated in facts_of_marks(passage, marks.get(passage.text, ()), known, people):
+        for stated in facts_of_marks(passage, marks.by_text.get(passage.text, ()), known, people):
             keys = keys_of(stated, message.content)
-            found.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
+            found.append(Reading(stated, marks.generation, keys, messages=message_source(session, message)))
     return found
 
 

@@ -8,7 +8,7 @@ LEFT JOIN facts n ON n.tenant_id = f.tenant_id AND n.fact_id = f.superseded_by
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = ANY(%(slice_ids)s::bigint[])
   AND (f.state = 'current' OR (f.state = 'superseded' AND n.change ->> 'cue' = ANY(%(cues)s::text[])))
   AND f.closed_by IS DISTINCT FROM 'person' AND f.change ->> 'kind' IS DISTINCT FROM 'ends'
-  AND NOT (f.method = 'extractive' AND f.confidence BETWEEN 0.62 AND 0.72)
+  AND (f.method = 'llm' OR f.model IS NULL)
 ORDER BY f.said_at DESC, f.fact_id DESC LIMIT %(limit)s;
 
 -- vectors: what a model made of some passages, by their hashes

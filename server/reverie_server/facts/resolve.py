@@ -15,7 +15,7 @@ from reverie_server.heuristics.changes import superseding
 from reverie_server.heuristics.changes.changed_facts import BY_MEANING, GUESSED, LIKELY
 from reverie_server.heuristics.changes.fact_ledger import Closure, TimedFact
 from reverie_server.heuristics.changes.paired_changes import can_change
-from reverie_server.heuristics.marked_facts import CONFIDENCE, UNSURE
+from reverie_server.heuristics.marked_facts import CONFIDENCE
 from reverie_server.heuristics.stated_fact import Category, Change
 from reverie_server.llm.generation import Method
 
@@ -23,7 +23,7 @@ Pair = tuple[int, int]
 # What one does as a rule or has before one, and several of.
 _HABITS = frozenset({"habit", "drinks", "eats", "uses", "drives", "booked", "plans"})
 
-
+# Confidences are stored as single precision.
 _ROUNDED = 0.02
 
 
@@ -43,7 +43,8 @@ class Known:
     """A stored fact, with each time it was said, the oldest first; `decided` is what a person made of it.
 
     One that `is_confirmed` by a person is not closed by a model. `outlived_at`: the beginning of a long silence, before
-    which alone it was said, in talk that was imported.
+    which alone it was said, in talk that was imported. `model` is the one that read it: where no language model did,
+    the embedding model that marked it, None for a pattern.
     """
 
     fact_id: int
@@ -62,6 +63,12 @@ class Known:
     is_confirmed: bool = False
     outlived_at: datetime | None = None
     method: Method = "extractive"
+    model: str | None = None
+
+    @property
+    def is_of_mark(self) -> bool:
+        """Whether an embedding model marked it, and no pattern reads it."""
+        return self.method == "extractive" and self.model is not None
 
     @property
     def counts_from(self) -> datetime | None:
@@ -112,11 +119,11 @@ def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure
     by_id = {fact.fact_id: fact for fact in known}
     ends: dict[tuple[str, datetime], list[Closure | None]] = {}
     for fact in known:
-        if fact.said and not _is_of_mark(fact):
+        if fact.said and not fact.is_of_mark:
             ends.setdefault((fact.text, fact.said[-1].said_at), []).append(_judged_end(fact, by_id, closures))
     found: dict[int, Closure] = {}
     for fact in known:
-        if not fact.said or not _is_of_mark(fact) or fact.fact_id in closures or fact.decided is not None:
+        if not fact.said or not fact.is_of_mark or fact.fact_id in closures or fact.decided is not None:
             continue
         of_sentence = ends.get((fact.text, fact.said[-1].said_at), [])
         judged = [closure for closure in of_sentence if closure is not None]
@@ -142,10 +149,6 @@ def _is_statement(fact: Known) -> bool:
     return kind == ("is", "general", 0.5, "extractive") and fact.change is None
 
 
-def _is_of_mark(fact: Known) -> bool:
-    return fact.method == "extractive" and min(abs(fact.confidence - each) for each in (CONFIDENCE, UNSURE)) < _ROUNDED
-
-
 def _timed(fact: Known) -> list[TimedFact]:
     """A fact each time it was said: what had ended holds again when it is said again."""
     return [
@@ -160,7 +163,7 @@ def _timed(fact: Known) -> list[TimedFact]:
             change=fact.change,
             about_user=fact.about_user,
             is_closed=fact.decided is not None and fact.decided[0] != "current",
-            is_sure=fact.method != "extractive" or abs(fact.confidence - UNSURE) > _ROUNDED,
+            is_sure=not fact.is_of_mark or fact.confidence > CONFIDENCE - _ROUNDED,
         )
         for said in fact.said
     ]
@@ -240,7 +243,7 @@ def _state(fact: Known, by_words: Closure | None, by_model: Mapping[int, Closure
 def _may_have_changed(fact: Known) -> bool:
     """Whether nobody can know that what was said years ago holds, since nobody was told otherwise in between."""
     # What a mark says ends with its statement, which a model judges.
-    is_of_a_time = (fact.is_functional or fact.predicate in _HABITS) and not _is_of_mark(fact)
+    is_of_a_time = (fact.is_functional or fact.predicate in _HABITS) and not fact.is_of_mark
     return is_of_a_time and not fact.is_confirmed and not fact.is_request and can_change(fact.predicate)
 
 

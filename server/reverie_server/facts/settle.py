@@ -160,6 +160,7 @@ def _known(row: DictRow) -> Known:
         decided=(row["state"], row["valid_to"], row["superseded_by"]) if row["closed_by"] == "person" else None,
         is_confirmed=row["is_confirmed"],
         method=row["method"],
+        model=row["model"],
         outlived_at=row["outlived_at"],
     )
 

@@ -22,7 +22,7 @@ SELECT max(silent_from) AS silent_from FROM talk;
 -- newest: the newest facts of a slice, or of some of it those that hold, with the newest time each was said and holds, and its passage. `outlived_at`: when the
 -- last silence began, for what was said before it alone, in conversations that were imported.
 SELECT f.fact_id, f.subject, f.predicate, f.object, f.text, f.category, f.confidence, f.is_functional, f.is_request,
-       f.about_user, f.change, f.method, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
+       f.about_user, f.change, f.method, f.model, f.confirmed_by IS NOT NULL AS is_confirmed, f.state, f.valid_from, f.valid_to, f.superseded_by, f.closed_by, f.said_at, f.chunk_id,
        c.valid_to IS NULL AND c.chunk_id IS NOT NULL AS is_present, s.times,
        CASE WHEN s.is_imported AND s.last_said_at <= %(silent_from)s::timestamptz THEN %(silent_from)s::timestamptz END AS outlived_at
 FROM facts f

@@ -22,7 +22,7 @@ SELECT object, predicate, valid_from, valid_to, is_functional FROM (
            CASE WHEN change ->> 'kind' = 'ends' THEN valid_from ELSE valid_to END AS valid_to
     FROM facts
     WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND subject = 'user' AND predicate = ANY(%(roles)s)
-      AND state <> 'retracted' AND NOT (method = 'extractive' AND confidence BETWEEN 0.62 AND 0.68)
+      AND state <> 'retracted' AND (method = 'llm' OR model IS NULL OR confidence > 0.69)
     ORDER BY valid_from DESC, fact_id DESC LIMIT %(limit)s) AS newest
 ORDER BY valid_from, fact_id;
 

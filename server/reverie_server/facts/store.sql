@@ -11,7 +11,9 @@ FROM jsonb_to_recordset(%(rows)s) AS r(sha256 text, subject text, predicate text
 ON CONFLICT (tenant_id, slice_id, fact_sha256) DO UPDATE
 SET category = excluded.category, confidence = greatest(facts.confidence, excluded.confidence),
     is_functional = excluded.is_functional, is_request = facts.is_request OR excluded.is_request,
-    change = coalesce(excluded.change, facts.change), updated_at = excluded.updated_at
+    change = coalesce(excluded.change, facts.change), updated_at = excluded.updated_at,
+    -- What patterns read as well is not of marks alone.
+    model = CASE WHEN facts.method = 'llm' OR excluded.method = 'llm' OR excluded.model IS NOT NULL THEN facts.model END
 RETURNING fact_id, fact_sha256;
 
 -- spoken: the facts that messages state and that are recognised by one of some sentences, as each was last said in one

@@ -26,4 +26,4 @@ FROM fact_sentences k
 JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
 WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
   AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
-  AND NOT (f.method = 'extractive' AND f.confidence BETWEEN 0.62 AND 0.72);
+  AND (f.method = 'llm' OR f.model IS NULL);

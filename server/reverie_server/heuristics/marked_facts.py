@@ -1,8 +1,8 @@
 """The facts of a passage whose spans are marked by what they say (`embed.marks`), in words that no pattern reads.
 
-A mark says one value of the speaker (`home`), or, beginning with `o_`, of the person or animal that is named last; who
-that is, `rel` and `person` say, `pet` and `petname`. Beginning with `ex_` it is a value that is over, with `over_` the
-words that say that something is. What patterns read of the same sentence stays as it is. Pure.
+A mark says one value (`home`), whose it is, and whether it holds, is over or is to come; who somebody is, `rel` and
+`person` say, `pet` and `petname`. Beginning with `over_` it is the words that say that something is over. What patterns
+read of the same sentence stays as it is. Pure.
 
 A passage is a message, or a part of it of whole sentences: who a name is says the sentence before.
 """
@@ -25,11 +25,11 @@ from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.marked_people import (
     NAMES,
-    OF_OTHER,
-    OVER,
     SURE,
     Somebody,
+    being_of,
     is_of_end,
+    is_own,
     is_sure,
     people_in,
     relation_of,
@@ -94,10 +94,6 @@ _KIND: Mapping[str, _Kind] = {
     "speaks": _Kind("speaks"),
     "studies": _Kind("learns"),
 }
-# Of others there were too few to learn from.
-_SELDOM_OF_OTHERS = frozenset(
-    {"avoids", "dislikes", "field", "has", "learns", "lives_with", "pet", "religion", "schedule", "speaks"}
-)
 # What is over where no value of it is said, as `changes.change_rules` knows it.
 _ENDED: Mapping[str, tuple[str, str]] = {"over_job": ("quit", "job"), "over_partner": ("broke up", "broke up")}
 # What of a life says who somebody is.
@@ -208,12 +204,21 @@ def facts_of_marks(
 def _is_surely(said: _Said) -> bool:
     """Whether what a mark says may take the place of another fact; a name of somebody else is soon taken for one's own:
     "Translate, please: Hi, I'm Daniel from Lagos"."""
-    return said.mark.probability >= SURELY and said.kind.predicate != "name"
+    mark = said.mark
+    return (
+        min(mark.probability, mark.state_probability, mark.of_probability) >= SURELY and said.kind.predicate != "name"
+    )
 
 
 def says_who(marks: Sequence[Mark]) -> bool:
     """Whether the marks of a sentence surely say who the speaker is, or who somebody is to them."""
-    sure = {mark.label for mark in marks if mark.probability >= SURE}
+    sure = {
+        mark.label
+        for mark in marks
+        if min(mark.probability, mark.state_probability) >= SURE
+        and mark.state == "holds"
+        and (mark.label in NAMES or is_own(mark))
+    }
     return not sure.isdisjoint(_WHO) or {"rel", "person"} <= sure or {"pet", "petname"} <= sure
 
 
@@ -245,58 +250,55 @@ class _Said:
 
 def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
     """What the marks of a text say that are sure, in its order."""
-    marks = whole_marks(text, marks)
-    known = people_in(text, marks)
-    for mark in marks:
-        value, label, whose = (
-            value_of(text[mark.start : mark.end]),
-            mark.label.removeprefix(OVER),
-            known.get(mark.start),
-        )
-        if not value or not is_sure(mark):
+    marks = _with_ended_pet(text, whole_marks(text, marks))
+    beings = people_in(marks)
+    for at, mark in enumerate(marks):
+        value = value_of(text[mark.start : mark.end])
+        if not value or not is_sure(mark) or mark.state == "next":
             continue
-        if label in NAMES:
-            if whose is not None:
-                yield from _said_of(text, mark, value, whose, people)
-        elif label in _ENDED:
-            if _is_own(text, mark, marks):
-                predicate, object_ = _ENDED[label]
+        if mark.label in NAMES:
+            yield from _said_of(text, mark, value, beings[at], people)
+        elif mark.label in _ENDED:
+            if is_own(mark):
+                predicate, object_ = _ENDED[mark.label]
                 yield _Said(mark, SELF, _Kind(predicate, "event"), object_, is_over=True)
-        elif (kind := _KIND.get(label.removeprefix(OF_OTHER))) is not None:
-            is_of_other = label.startswith(OF_OTHER) or (label in _SELDOM_OF_OTHERS and not _is_own(text, mark, marks))
-            subject = subject_of_mark(text, whose, people) if is_of_other else SELF
-            if label == "pet" and (is_of_other or (whose is not None and (whose.name or whose.is_of_other))):
+        elif (kind := _KIND.get(mark.label)) is not None:
+            if mark.label == "pet" and (beings[at].is_named or beings[at].is_of_other):
                 continue
+            subject = SELF if is_own(mark) else subject_of_mark(text, being_of(mark, beings), people)
             if subject is not None:
                 yield _Said(mark, subject, kind, value, is_of_end(mark))
+
+
+def _with_ended_pet(text: str, marks: Sequence[Mark]) -> Sequence[Mark]:
+    """The marks, where words say that the speaker has a pet no more, with the end of it if there is but one."""
+    names = {at for at, mark in enumerate(marks) if mark.label == "petname"}
+    pets = names or {at for at, mark in enumerate(marks) if mark.label == "pet"}
+    ends = [mark for mark in marks if mark.label == "over_pet" and mark.state == "over" and is_sure(mark)]
+    if not any(is_own(end) or end.of in pets for end in ends):
+        return marks
+    if len({folded(value_of(text[marks[at].start : marks[at].end])) for at in pets}) != 1:
+        return marks
+    return [replace(mark, state="over", state_probability=1.0) if at in pets else mark for at, mark in enumerate(marks)]
 
 
 def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People) -> Iterator[_Said]:
     """Who somebody of a name is to the speaker, or was."""
     if whose.relation is None:
-        if mark.label.endswith("petname") and not whose.is_of_other:
+        if mark.label == "petname" and not whose.is_of_other:
             yield _Said(mark, SELF, _Kind("pet"), value, is_of_end(mark))
         return
     word = relation_of(text, whose.relation)
     if not word or not is_sure(whose.relation):
         return
-    is_single = folded(text[whose.relation.start : whose.relation.end]) in single_roles()
+    own_word = folded(text[whose.relation.start : whose.relation.end])
+    is_single = own_word in single_roles() or word in single_roles()
     is_over = is_of_end(mark) or is_of_end(whose.relation)
     if is_over:
         people.forget_role(word)
     elif mark.label == "person":
         value = people.named(value, word, is_single=is_single)
     yield _Said(mark, SELF, _Kind(word, is_functional=is_single), value, is_over)
-
-
-def _is_own(text: str, mark: Mark, marks: Sequence[Mark]) -> bool:
-    """Whether a mark that does not tell is of the speaker: where others are spoken of before it, somebody says "I"
-    since, or in it."""
-    others = [each.end for each in marks if each.end <= mark.start and each.label.endswith(("rel", "person"))]
-    if not others:
-        return True
-    said = aligned(text[others[-1] : mark.end])
-    return any(phrases["first"].search(said) is not None for phrases in all_phrases().values())
 
 
 def _is_read(fact: StatedFact, said: _Said) -> bool:

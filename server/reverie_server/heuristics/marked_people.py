@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from reverie_indexer.embed.marks import Mark
+from reverie_indexer.embed.marks import SPEAKER, Mark
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
@@ -20,9 +20,12 @@ LEAST_SURE = 0.6
 _SURE_OF_ENDS = 0.8
 # What becomes a line of a profile has to be surer.
 SURE = 0.8
-OF_OTHER, OVER = "o_", "ex_"
+# Whose a span is, is believed from here on, and that it holds.
+_SURE_OF_WHOSE, _LEAST_OF_STATE = 0.6, 0.5
 _DOUBTFUL = frozenset({"drives", "has", "hobby", "schedule", "studies"})
 NAMES, _KINDS = ("person", "petname"), ("rel", "pet", "kids")
+# Who one of a name can be: "my neighbour and his Rex" says of no neighbour that he is Rex.
+_NAMED = {"person": ("rel", "kids", "person"), "petname": ("pet", "petname")}
 # What is no value at its ends.
 _EMPTY = " \t.,;:!?'\"“”„«»()[]\u200b\u200c\u200e\u200f\u2060\ufeff\ufffd"
 # Nor are these words.
@@ -31,41 +34,31 @@ _LITTLE_WORDS = (
     " una el la los las en de del y mi mis o um uma no na le les du des une et à il lo di"
 )
 _LITTLE = frozenset(_LITTLE_WORDS.split())
-# So many characters may stand between a name and who that is, and none of these words: "lunch with Priya and my boss".
-_MOST_BETWEEN, _MOST_HAN_BETWEEN = 16, 4
-_APART = re.compile(
-    r"(?<!\w)(?:and|or|with|und|oder|mit|bei|y|e|o|u|con|et|ou|avec|of|from|for|von|für|para|por|than|als|que)(?!\w)|[&/;:]"
-    r"|[和跟与與同及或给給、；：]|[!?。！？\n]|(?<!\b[A-Z][a-z])\.\s",
-    re.IGNORECASE,
-)
 # A letter of a script in which spaces part words.
 _LETTER = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-# Who somebody is to somebody else: "my boss's son", "der Sohn meiner Chefin", "el hijo de mi jefa", 老板的儿子.
-_OWNER = re.compile(
-    r"(?:['’]s|s['’]) (?:\w+ )?|的| (?:von )?(?:meine|unsere)[mrs] | de (?:mi|la|el|mis) | del | of (?:my|our) ",
-    re.IGNORECASE,
-)
 
 
 @dataclass(slots=True)
 class Somebody:
-    """Somebody of whom a sentence speaks: what they are to the speaker, and their name. One who `is_of_other` is that
-    to somebody else."""
+    """Somebody of whom a sentence speaks: what they are to the speaker, and their name; several who are that may be
+    named without that it is known which. One who `is_of_other` is that to somebody else."""
 
     relation: Mark | None = None
     name: Mark | None = None
     is_of_other: bool = False
+    is_named: bool = False
 
 
 def is_of_end(mark: Mark) -> bool:
     """Whether a mark says that something is over."""
-    return mark.label.startswith((OVER, "over_"))
+    return mark.state == "over" or mark.label.startswith("over_")
 
 
 def is_sure(mark: Mark) -> bool:
-    """Whether a mark is believed: by its label, from a probability on."""
-    least = _SURE_OF_ENDS if is_of_end(mark) else LEAST_SURE
-    return mark.probability >= (SURE if mark.label.removeprefix(OF_OTHER) in _DOUBTFUL else least)
+    """Whether a mark is believed: by its label and when it holds, from a probability on."""
+    least = _SURE_OF_ENDS if is_of_end(mark) else SURE if mark.label in _DOUBTFUL else LEAST_SURE
+    least_of_state = _SURE_OF_ENDS if is_of_end(mark) else _LEAST_OF_STATE
+    return mark.probability >= least and mark.state_probability >= least_of_state
 
 
 def whole_marks(text: str, marks: Sequence[Mark]) -> list[Mark]:
@@ -84,16 +77,21 @@ def _of_whole_words(text: str, mark: Mark) -> Mark:
 
 
 def _in_one(text: str, marks: Sequence[Mark]) -> list[Mark]:
-    """Marks of one label with no more than a space between them as one."""
+    """Marks of one label with no more than a space between them as one; not those of which one is of the other."""
     found: list[Mark] = []
-    for mark in marks:
+    places: list[int] = []
+    for at, mark in enumerate(marks):
         last = found[-1] if found else None
-        if last is not None and last.label == mark.label and text[last.end : mark.start] in ("", " "):
+        is_alike = last is not None and (last.label, last.state) == (mark.label, mark.state)
+        is_beside = last is not None and text[last.end : mark.start] in ("", " ")
+        if last is not None and is_alike and is_beside and mark.of != at - 1 and last.of != at:
+            surer = max(last, mark, key=lambda each: each.of_probability)
             share = min(last.probability, mark.probability)
-            found[-1] = replace(last, end=mark.end, probability=share)
+            found[-1] = replace(surer, start=last.start, end=mark.end, probability=share)
         else:
             found.append(mark)
-    return found
+        places.append(len(found) - 1)
+    return [replace(mark, of=places[mark.of]) if mark.of >= 0 else mark for mark in found]
 
 
 def value_of(marked: str) -> str:
@@ -103,45 +101,44 @@ def value_of(marked: str) -> str:
     return " ".join(words[kept[0] : kept[-1] + 1]).strip(_EMPTY) if kept else ""
 
 
-def people_in(text: str, marks: Sequence[Mark]) -> dict[int, Somebody]:
-    """Of whom each mark of others speaks, by its start. One that is not sure is of somebody unknown."""
-    found: dict[int, Somebody] = {}
-    last: Somebody | None = None
-    before: Mark | None = None
-    for mark in marks:
-        label = mark.label.removeprefix(OVER)
-        if label not in _KINDS and label not in NAMES:
-            if last is not None:
-                found[mark.start] = last
-            continue
-        gap = text[before.end : mark.start] if before is not None else None
-        is_near = gap is not None and _is_near(gap)
-        if label in _KINDS:
-            is_owned = gap is not None and _OWNER.fullmatch(gap) is not None
-            if is_owned and last is not None:
-                last.is_of_other = last.is_of_other or label == "rel"
-            if label != "rel" or last is None or last.relation is not None or not is_near:
-                last = Somebody(is_of_other=is_owned)
-            last.relation = mark
-        else:
-            relation = last.relation if last is not None else None
-            is_next = relation is not None and relation.label != "rel" and gap is not None and len(gap) <= _MOST_BETWEEN
-            if last is None or last.name is not None or not is_near:
-                last = Somebody(relation if is_next else None)
-            last.name = mark
-        if not is_sure(mark):
-            last = Somebody(is_of_other=True)
-        if last.is_of_other:
-            last.relation = None
-        found[mark.start] = last
-        before = mark
-    return found
+def people_in(marks: Sequence[Mark]) -> dict[int, Somebody]:
+    """Who the marks of beings are, by their number.
+
+    A name and the word that says who that is are one person, where only one name stands for it.
+    """
+    names: dict[int, list[int]] = {}
+    for at, mark in enumerate(marks):
+        if mark.label in NAMES and is_sure(mark) and _is_of_mark(mark) and marks[mark.of].label in _NAMED[mark.label]:
+            names.setdefault(mark.of, []).append(at)
+    beings: dict[int, Somebody] = {}
+    for at, mark in enumerate(marks):
+        if mark.label in _KINDS:
+            is_believed = is_own(mark) and is_sure(mark) and mark.state != "next"
+            of_kind = names.get(at, [])
+            name = marks[of_kind[0]] if len(of_kind) == 1 else None
+            beings[at] = Somebody(mark if is_believed else None, name, not is_believed, is_named=bool(of_kind))
+    kinds = {name: beings[kind] for kind, of_kind in names.items() if kind in beings for name in of_kind}
+    for at, mark in enumerate(marks):
+        if mark.label in NAMES:
+            of_other = Somebody(
+                name=mark if is_sure(mark) else None, is_of_other=_is_of_mark(mark) or not is_sure(mark)
+            )
+            beings[at] = replace(kinds[at], name=mark) if at in kinds else of_other
+    return beings
 
 
-def _is_near(gap: str) -> bool:
-    """Whether what stands between two marks does not part a name from who that is."""
-    most = _MOST_HAN_BETWEEN if any("\u3400" <= letter <= "\u9fff" for letter in gap) else _MOST_BETWEEN
-    return len(gap) <= most and _APART.search(gap) is None
+def being_of(mark: Mark, beings: Mapping[int, Somebody]) -> Somebody | None:
+    """Of whom a mark is said; None where that is the speaker, or nobody knows."""
+    return beings.get(mark.of) if _is_of_mark(mark) else None
+
+
+def _is_of_mark(mark: Mark) -> bool:
+    return mark.of >= 0 and mark.of_probability >= _SURE_OF_WHOSE
+
+
+def is_own(mark: Mark) -> bool:
+    """Whether what a mark says is said of the speaker."""
+    return mark.of == SPEAKER and mark.of_probability >= _SURE_OF_WHOSE
 
 
 def subject_of_mark(text: str, whose: Somebody | None, people: People) -> str | None:
@@ -151,7 +148,7 @@ def subject_of_mark(text: str, whose: Somebody | None, people: People) -> str | 
     if whose.name is not None:
         name = value_of(text[whose.name.start : whose.name.end])
         return people.named(name) if name else None
-    if whose.relation is None or whose.relation.label == "kids":
+    if whose.relation is None or whose.relation.label == "kids" or is_of_end(whose.relation):
         return None
     word = relation_of(text, whose.relation)
     return (people.of_role(word) or f"{SELF}'s {word}") if word else None
@@ -162,15 +159,19 @@ def relation_of(text: str, mark: Mark) -> str:
     words = folded(value_of(text[mark.start : mark.end]))
     if not any(map(str.isalpha, words)):
         return ""
+    return known_relation(words) or {"kids": "child", "pet": "pet"}.get(mark.label) or mark.relation or words
+
+
+def known_relation(marked: str) -> str:
+    """The one name of words for who somebody is, or of the last of them; "" where they are in no list."""
+    words = folded(value_of(marked))
     roles, last = _roles(), words.split(" ")[-1]
     for word in (words, last, last.removesuffix("s")):
         if (name := role_name(word)) in roles:
             return "child" if name in ("kids", "children") else name
     # Of words without spaces between them: 两只猫.
     of_han = [role for role in roles if len(role) > 1 or not role.isascii() if words.endswith(role)]
-    if of_han and not words.isascii():
-        return role_name(max(of_han, key=len))
-    return {"kids": "child", "pet": "pet"}.get(mark.label.removeprefix(OVER), words)
+    return role_name(max(of_han, key=len)) if of_han and not words.isascii() else ""
 
 
 @cache

@@ -34,6 +34,8 @@ from reverie_server.heuristics.jest import is_in_jest
 _SAME_EVENT = timedelta(days=21)
 # Of an event with a longer name, a shorter one says what moved within this time.
 _SAME_NAMED_EVENT = timedelta(days=60)
+# Of two that are not sure the one that was said last holds.
+_LAST_SAID = frozenset({"lives_in", "works_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,10 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
             if says_same(old.object_terms, new.object_terms):
                 ledger.close(old, new)
             continue
-        if not (new.fact.is_functional and old.fact.is_functional) or (change is None and not new.fact.is_sure):
+        if not (new.fact.is_functional and old.fact.is_functional):
+            continue
+        is_guess = new.predicate in _LAST_SAID and not old.fact.is_sure
+        if change is None and not new.fact.is_sure and not is_guess:
             continue
         # Who was a nurse and is now head nurse is no longer the one.
         is_risen = new.predicate == "works_as" and change is not None and old.object_terms < new.object_terms
