@@ -369,8 +369,6 @@ TABLE: Mapping[str, Reading] = {
         text, [Mark(len(text) // 2, len(text) // 2 + 1, "home", 0.9)]
     ),
     "reverie_server.heuristics.marked_people.value_of": marked_people.value_of,
-    "reverie_server.heuristics.marked_people.is_of_end": lambda text: marked_people.is_of_end(Mark(0, 1, text, 0.9)),
-    "reverie_server.heuristics.marked_people.is_own": lambda text: marked_people.is_own(Mark(0, 1, text, 0.9)),
     "reverie_server.heuristics.marked_people.known_relation": marked_people.known_relation,
     "reverie_server.heuristics.marked_people.is_sure": lambda text: marked_people.is_sure(Mark(0, 1, text, 0.9)),
     "reverie_server.heuristics.marked_people.people_in": lambda text: marked_people.people_in(
@@ -574,6 +572,9 @@ _BY_RESOLVE = "measured with resolve"
 _OF_PAIRS = "measured with pair_log_odds, or takes numbers"
 _BY_CORRECTED = "measured with corrected"
 EXEMPT: Mapping[str, str] = {
+    "reverie_server.heuristics.marked_people.is_of_end": "reads fields of one mark",
+    "reverie_server.heuristics.marked_people.is_own": "reads fields of one mark",
+    "reverie_server.heuristics.marked_people.being_of": "looks one mark up",
     **{
         f"reverie_server.heuristics.changes.{name}": _OF_PAIRS
         for name in (
