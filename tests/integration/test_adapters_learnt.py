@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from reverie_indexer.embed.adapter import packed, read_adapter
 from reverie_indexer.embed.built_in import BUILT_IN, E5
 from reverie_indexer.embed.local import load_local, load_tokeniser
-from reverie_indexer.embed.marks import MOST_STEPS, STATES, MarkLayers, marks_of, packed_mark_layers
+from reverie_indexer.embed.marks import (
+    MOST_STEPS,
+    STATES,
+    Mark,
+    MarkLayers,
+    marks_of,
+    packed_mark_layers,
+    shares_of_whose,
+)
 from reverie_indexer.embed.protocol import Role
 from reverie_indexer.errors import SetupError
 
@@ -122,6 +130,29 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
         spans = [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in in_torch]
         assert [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in of_text] == spans
         assert [mark.probability for mark in of_text] == pytest.approx([m.probability for m in in_torch], abs=1e-3)
+
+
+def test_whose_a_span_is_is_learnt_as_it_is_found() -> None:
+    """The loss of a span of one mark is that of how likely the layers say it is of that mark."""
+    import torch
+
+    from reverie_bench.marks import marked_text
+    from reverie_bench.marks.learn import Layers, cases_of
+
+    torch.manual_seed(1)
+    layers = Layers(["home", "job", "pet", "rel"], ["sister", "wife"])
+    torch.nn.init.normal_(layers.steps)
+    text = marked_text("my {rel:sister} is {o_job@1:a cook}, {o_age@x:nine}, her {pet@1:dog} lives in {o_home@4:Rye}")
+    [case] = cases_of([text], layers)
+    spans = torch.randn(len(case.spans), E5.shape.hidden)
+    losses = [float(each.detach()) for each in layers._losses_of_whose(spans, case.spans)]
+    marks = [Mark(at, at + 1, each.span.label, 1.0) for at, each in enumerate(case.spans)]
+    learnt = layers.as_learnt()
+    shares = shares_of_whose(marks, spans.numpy(), learnt)
+    places = [to if to >= 0 else len(marks) - 1 - to for each in case.spans for to in each.span.of]
+    assert places == [5, 0, 6, 0, 3]
+    expected = [-np.log(shares[at, place]) for at, place in enumerate(places)]
+    np.testing.assert_allclose(losses, expected, rtol=1e-4)
 
 
 def test_a_text_learns_what_it_is_to_be_near_to_and_when_to_nothing() -> None:

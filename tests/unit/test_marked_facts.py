@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -19,14 +20,18 @@ from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
 
 
-def facts(marked: str, *, sure: float = 0.9, read: bool = False) -> list[tuple[str, str, str]]:
-    """Subject, predicate and object of what is made of a marked sentence, beside what patterns `read` of it."""
-    return [(fact.subject, fact.predicate, fact.object) for fact in facts_in(marked, sure=sure, read=read)]
+Chosen = Callable[[frozenset[int]], int]
 
 
-def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[StatedFact]:
+def facts(marked: str, *, sure: float = 0.9, read: bool = False, of: Chosen = max) -> list[tuple[str, str, str]]:
+    """Subject, predicate and object of what is made of a marked sentence, beside what patterns `read` of it; of a word
+    and a name that are one person, what is said of either is `of` one."""
+    return [(fact.subject, fact.predicate, fact.object) for fact in facts_in(marked, sure=sure, read=read, of=of)]
+
+
+def facts_in(marked: str, *, sure: float = 0.9, read: bool = False, of: Chosen = max) -> list[StatedFact]:
     read_as = marked_text(marked)
-    marks = [Mark(span.start, span.end, span.label, sure, span.state, of=max(span.of)) for span in read_as.spans]
+    marks = [Mark(span.start, span.end, span.label, sure, span.state, of=of(span.of)) for span in read_as.spans]
     utterance = Utterance(read_as.text, MARCH)
     [passage] = passages_to_mark([utterance], "english")
     known: dict[str, list[StatedFact]] = {}
@@ -90,6 +95,7 @@ def facts_in(marked: str, *, sure: float = 0.9, read: bool = False) -> list[Stat
 )
 def test_marks_say_who_somebody_is_and_what_holds_of_them(marked: str, expected: list[tuple[str, str, str]]) -> None:
     assert facts(marked) == expected
+    assert facts(marked, of=min) == expected
 
 
 def changes(marked: str) -> list[tuple[str, str, str | None]]:

@@ -133,6 +133,7 @@ class Layers(nn.Module):
 
 def main() -> None:
     """Learn, write what was learnt, and print what is found of held messages."""
+    torch.manual_seed(_SEED)
     texts = marked_texts()
     labels = _often((span.label for text in texts for span in text.spans), _FEWEST)
     layers = Layers(labels, _often(_relations_in(texts), _FEWEST_RELATIONS))
@@ -187,8 +188,7 @@ def cases_of(texts: Sequence[MarkedText], layers: Layers) -> list[_Case]:
 
 
 def learn(cases: Sequence[_Case], layers: Layers) -> AdaptableEncoder:
-    """The adapted encoder, learnt from cases with the layers on it. Deterministic."""
-    torch.manual_seed(_SEED)
+    """The adapted encoder, learnt from cases with the layers on it."""
     generator = np.random.default_rng(_SEED)
     encoder = AdaptableEncoder(E5, RANK)
     of_encoder = [each for each in encoder.parameters() if each.requires_grad]

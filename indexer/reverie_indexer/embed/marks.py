@@ -132,7 +132,7 @@ def _with_the_rest(marks: Sequence[Mark], spans: Floats, layers: MarkLayers) -> 
     """Marks with when they hold, whose they are, and who somebody is, of their states `[marks, hidden]`."""
     states = np.exp(_log_shares(spans @ layers.states + layers.state_offsets))
     relations = np.exp(_log_shares(spans @ layers.relations + layers.relation_offsets))
-    whose = _shares_of_whose(marks, _whose(spans, layers))
+    whose = shares_of_whose(marks, spans, layers)
     found = []
     for at, mark in enumerate(marks):
         shares = whose[at]
@@ -165,15 +165,15 @@ def _whose(spans: Floats, layers: MarkLayers) -> Floats:
     return np.asarray(scores, np.float32)
 
 
-def _shares_of_whose(marks: Sequence[Mark], scores: Floats) -> Floats:
-    """How likely each mark is of each being, of the speaker, of nobody, `[marks, marks + 2]`.
+def shares_of_whose(marks: Sequence[Mark], spans: Floats, layers: MarkLayers) -> Floats:
+    """How likely each mark is of each being, of the speaker, of nobody, `[marks, marks + 2]`, by the marks' states.
 
     What is said of somebody may be said of the word for them or of their name. Where these are one, either has both
     their shares, and the one of the larger share a little more.
     """
     count = len(marks)
     is_none = np.array([mark.label not in BEINGS for mark in marks] + [False, False])
-    scores = np.where(is_none[None] | np.eye(count, count + 2, dtype=bool), -np.inf, scores)
+    scores = np.where(is_none[None] | np.eye(count, count + 2, dtype=bool), -np.inf, _whose(spans, layers))
     shares = np.exp(_log_shares(scores))
     whose = shares.argmax(axis=1)
     named: dict[int, list[int]] = {}
