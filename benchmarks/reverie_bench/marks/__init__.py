@@ -18,13 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reverie_bench.tagged import HELD_OF
-from reverie_indexer.embed.marks import NOBODY, SPEAKER, State
+from reverie_indexer.embed.marks import NAMES, NOBODY, SPEAKER, State
 
 _FOLDER = Path(__file__).parent
 _MARK = re.compile(r"\{([a-z_]+)(?:([@=])(\d+|x))?:([^{}]+)\}")
 _ROW = re.compile(r"(?:(\S+) \d+ \| )?(.+)")
 _WHO = "# "
-_NAMES = frozenset({"person", "petname"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def marked_text(row: str, who: str | None = None) -> MarkedText:
     for mark in _MARK.finditer(match[2]):
         text += match[2][last : mark.start()]
         kind, state, is_of_other = kind_of(mark[1])
-        is_unknown = kind in _NAMES or is_of_other
+        is_unknown = kind in NAMES or is_of_other
         whose = frozenset({NOBODY if is_unknown else SPEAKER})
         spans.append(Span(len(text), len(text) + len(mark[4]), kind, state, whose))
         links.append(None if mark[2] is None else _Link(mark[2] == "=", NOBODY if mark[3] == "x" else int(mark[3]) - 1))

@@ -31,7 +31,7 @@ NAMES = frozenset({"person", "petname"})
 """Those of them that are names."""
 MOST_STEPS = 4
 """So many spans away is as far as any more."""
-_NAMES = ("labels", "relation_names")
+_OF_WORDS = ("labels", "relation_names")
 _LITTLE = 1e-4
 # Who somebody is, is said from here on, which is right of nine in ten words of languages that it was not learnt of; not
 # that they are a boss, for which secretaries and headmasters are taken, too: the word itself stands in the text.
@@ -89,8 +89,8 @@ def mark_layers_file(model: str) -> Path:
 def read_mark_layers(content: bytes) -> MarkLayers:
     """The layers that `packed_mark_layers` made the content of."""
     with np.load(io.BytesIO(content), allow_pickle=False) as source:
-        labels, relations = (tuple(map(str, source[key])) for key in _NAMES)
-        arrays = {key: source[key].astype(np.float32) for key in source.files if key not in _NAMES}
+        labels, relations = (tuple(map(str, source[key])) for key in _OF_WORDS)
+        arrays = {key: source[key].astype(np.float32) for key in source.files if key not in _OF_WORDS}
     return MarkLayers(labels, relations, **arrays)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from reverie_indexer.embed.marks import Mark
+from reverie_indexer.embed.marks import NAMES, Mark
 from reverie_server.heuristics.changes.change_sentences import is_conditional
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
@@ -24,7 +24,6 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.marked_people import (
-    NAMES,
     SURE,
     Somebody,
     being_of,
@@ -49,8 +48,8 @@ _CUE_CHARS = 40
 # How far a fact of a mark is believed, from the second probability on by the first.
 CONFIDENCE, SURELY = 0.7, 0.9
 UNSURE = 0.65
-"""How far one of any other mark is believed. It takes the place of no other fact: "im chewing gum like a footy
-manager" is no job, and ends none."""
+"""How far one of any other mark is believed. It takes the place of no surer fact, and, but for homes and employers, of
+none: "im chewing gum like a footy manager" is no job, and ends none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from reverie_indexer.embed.marks import SPEAKER, Mark
+from reverie_indexer.embed.marks import BEINGS, NAMES, SPEAKER, Mark
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.people import People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_roles
@@ -23,7 +23,7 @@ SURE = 0.8
 # Whose a span is, is believed from here on, and that it holds.
 _SURE_OF_WHOSE, _LEAST_OF_STATE = 0.6, 0.5
 _DOUBTFUL = frozenset({"drives", "has", "hobby", "schedule", "studies"})
-NAMES, _KINDS = ("person", "petname"), ("rel", "pet", "kids")
+_KINDS = BEINGS - NAMES
 # Who one of a name can be: "my neighbour and his Rex" says of no neighbour that he is Rex.
 _NAMED = {"person": ("rel", "kids", "person"), "petname": ("pet", "petname")}
 # What is no value at its ends.
