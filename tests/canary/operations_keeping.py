@@ -15,6 +15,8 @@ from tests.canary.talks import Talk
 from tests.canary.words import canaries_in, full
 from tests.canary.world import SEEDS, Acting, Home, World
 
+from reverie_server.files.well_known import LONG_TERM
+
 SNAPSHOT = f"{AGENT}/workspace/memory"
 
 
@@ -277,8 +279,11 @@ def _import(d: Draw, name: str) -> Call:
         if not answer.result["applied"]:
             return []
         written = [file["path"] for kind in ("create", "update") for file in answer.result[kind]]
+        # The long-term memory is written under the name that it has there.
+        memory = next((held[name] for name in LONG_TERM if name in held), "")
+        texts = {**dict.fromkeys(LONG_TERM, memory), **held}
         return [
-            Wrote(home, path, agent=acting.agent, forms=tuple(sorted(canaries_in(held[path]))), replaces=True)
+            Wrote(home, path, agent=acting.agent, forms=tuple(sorted(canaries_in(texts[path]))), replaces=True)
             for path in written
         ]
 

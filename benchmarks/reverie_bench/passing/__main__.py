@@ -1,7 +1,7 @@
 """What a server knows of the lives: `python -m reverie_bench.passing --url URL [--life NAME] [--show]`.
 
 The server has to answer without keys and to extract at once (`REVERIE_EXTRACTION_COOLDOWN_SECONDS=0`). Each life has an
-agent of its own, which is deleted after it. `--show` prints what is missing, and the facts.
+agent of its own, which is deleted after it. `--show` prints what is missing, the facts, and PROFILE.md.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _lived(client: httpx.Client, life: PassingLife, *, show: bool) -> Counter[st
     counts += Counter({"profile": sum(value in profile for value in life.profile), "profile of": len(life.profile)})
     counts += _asked(client, agent, life, show=show)
     if show:
-        print(*(f"  {fact}" for fact in facts), sep="\n")
+        print(*(f"  {line}" for line in [*facts, *profile.splitlines()] if line), sep="\n")
     client.delete(agent).raise_for_status()
     return counts
 

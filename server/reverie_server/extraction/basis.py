@@ -24,7 +24,7 @@ from reverie_server.heuristics.memorable import Heard, Memorable, language_of, m
 from reverie_server.heuristics.requests.requested_lines import RequestsByMeaning
 from reverie_server.heuristics.stated_fact import StatedFact
 from reverie_server.jobs.model import message_source
-from reverie_server.provenance.line_identity import entry_lines
+from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.model import Message
 
 # A profile of so many lines gets no further ones but those of facts.
@@ -38,7 +38,8 @@ class FileSnapshot:
     """A file as it was read (`text` None: there is none).
 
     `machine` are the hashes of lines the server wrote, `said_at` the times at which what they say was said. `outdated`
-    are those that hold no more, as the facts stand, with what takes their place.
+    are those that hold no more, as the facts stand, with what takes their place. `of_facts` are the hashes of the lines
+    that the stage of facts keeps up to date.
     """
 
     path: str
@@ -46,6 +47,7 @@ class FileSnapshot:
     machine: frozenset[bytes] = frozenset()
     said_at: Mapping[bytes, datetime] = field(default_factory=dict)
     outdated: Mapping[str, Successor | None] = field(default_factory=dict)
+    of_facts: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,12 @@ class Basis:
 
     @cached_property
     def known(self) -> list[KnownLine]:
-        """The lines of MEMORY.md and PROFILE.md."""
+        """The lines of MEMORY.md and PROFILE.md but those that facts keep up to date."""
         return [
             line
             for file in (self.memory, self.profile)
             for line in known_lines(file.path, file.text or "", file.machine, file.said_at)
+            if line_sha256(line.text) not in file.of_facts
         ]
 
     @cached_property

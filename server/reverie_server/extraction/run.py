@@ -271,7 +271,8 @@ class Run:
                 outdated = await extraction_store.outdated_lines(
                     connection, self._tenant_id, slice_ids[0], name, text or "", machine, now=now
                 )
-                files[name] = FileSnapshot(name, text, machine, said_at, outdated)
+                of_facts = await machine_lines(connection, self._tenant_id, slice_ids[0], name, stage="facts")
+                files[name] = FileSnapshot(name, text, machine, said_at, outdated, of_facts)
             saved: list[str] = []
             if memory_path in alive:
                 document = alive[memory_path][0]

@@ -35,8 +35,8 @@ class DueDocument:
     """A file to read, at its version. `text` is "" for one that is deleted, or in which no facts are read.
 
     `said_at` are the times at which lines were said, by their hashes, as far as they are known; `copies` the lines that
-    the server wrote from messages, or a tool; of these `log` are those of the daily log, and `made` those that the
-    server made of others, of which nothing tells when the `undated` were said.
+    the server wrote from messages, or a tool; of these `repeats` are those of the daily log and of facts, in which none
+    are read, and `made` those that the server made of others, of which nothing tells when the `undated` were said.
     """
 
     document_id: int
@@ -47,6 +47,6 @@ class DueDocument:
     text: str
     said_at: Mapping[bytes, datetime]
     copies: frozenset[bytes]
-    log: frozenset[bytes]
+    repeats: frozenset[bytes]
     made: frozenset[bytes] = frozenset()
     undated: frozenset[bytes] = frozenset()

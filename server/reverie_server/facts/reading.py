@@ -79,7 +79,7 @@ def of_document(
     read_facts: ReadFacts,
     acquaintances: Sequence[Acquaintance] = (),
 ) -> list[Reading]:
-    """The facts that the lines of a file state; those of the daily log are left to the messages that it tells of."""
+    """The facts that the lines of a file state; those that repeat messages are left to these."""
     sources: list[LineSource] = []
     utterances: list[Utterance] = []
     lines = lines_of(document.text)
@@ -91,7 +91,7 @@ def of_document(
         for offset, line in enumerate(text_of(block, lines)):
             sha256 = line_sha256(line)
             # A line that the memory has marked states what held, and is not said anew.
-            if not line.strip() or sha256 in document.log or _IS_OVER.search(line):
+            if not line.strip() or sha256 in document.repeats or _IS_OVER.search(line):
                 continue
             number = block.start + offset + 1
             plain, days = undated(line.strip())

@@ -31,7 +31,8 @@ MAX_ACQUAINTANCES = 500
 # Files that speak to the agent, and nobody's facts.
 _NOT_READ = frozenset({"AGENTS.md", "SOUL.md"})
 _RESERVED = "_system/"
-LOG_STAGE = "daily_log"
+# The stages that write again what messages say.
+_REPEATING = frozenset({"daily_log", "facts"})
 
 
 async def due_sessions(
@@ -91,7 +92,7 @@ async def due_documents(connection: Connection, tenant_id: str, slice_id: int) -
                 text=text,
                 said_at=said_at,
                 copies=_lines(derived),
-                log=_lines(line for line in derived if line["stage"] == LOG_STAGE),
+                repeats=_lines(line for line in derived if line["stage"] in _REPEATING),
                 made=_lines(line for line in derived if line["is_made"]),
                 undated=_lines(line for line in derived if line["is_made"] and line["said_at"] is None),
             )

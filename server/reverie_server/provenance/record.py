@@ -63,9 +63,12 @@ async def record(
     await connection.execute(SQL["record"], params)
 
 
-async def machine_lines(connection: Connection, tenant_id: str, slice_id: int, path: str) -> frozenset[bytes]:
-    """The hashes of the lines of a file that the server wrote, now or before; empty where there is no such file."""
-    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path}
+async def machine_lines(
+    connection: Connection, tenant_id: str, slice_id: int, path: str, *, stage: str | None = None
+) -> frozenset[bytes]:
+    """The hashes of the lines of a file that the server wrote, or one of its stages, now or before; empty where there
+    is no such file."""
+    params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": path, "stage": stage}
     rows = await (await connection.execute(SQL["machine_lines"], params)).fetchall()
     return frozenset(bytes(row["line_sha256"]) for row in rows)
 

@@ -9,11 +9,12 @@ JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AN
 ORDER BY x.number
 RETURNING 1;
 
--- machine_lines: the lines of a file that have an origin
+-- machine_lines: the lines of a file that have an origin, of a stage or of any
 SELECT DISTINCT v.line_sha256
 FROM documents d
 JOIN derivations v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
 WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(path)s AND d.session_key IS NULL
+  AND (%(stage)s::text IS NULL OR v.stage = %(stage)s::text)
 ORDER BY v.line_sha256;
 
 -- origins: the provenance of some lines of files, oldest first
