@@ -16,13 +16,10 @@ from typing import Any
 import httpx
 
 from reverie_bench.passing import PassingLife, passing_lives
+from reverie_bench.passing.count import found_in, holding, of_answer, of_knowledge
 
 _OWNER = "user:1"
-_APART, _WAIT_SECONDS = timedelta(minutes=3), 0.3
-# Facts that say that something is over.
-_ENDS = ("no_longer_", "quit", "left", "ended", "broke up")
-_MOST_CHARS = 60
-_LINE = "- ("
+_APART, _WAIT_SECONDS, _MOST_SECONDS = timedelta(minutes=3), 0.3, 300.0
 
 
 def main() -> None:
@@ -53,20 +50,25 @@ def _lived(client: httpx.Client, life: PassingLife, *, show: bool) -> Counter[st
     client.put(agent, json={"settings": {"language": life.language}}).raise_for_status()
     for number, session in enumerate(life.sessions):
         _say(client, f"{agent}/sessions/web:{number}", session.at, session.messages)
-        while any(stage["pending"] or stage["running"] for stage in _stages(client, agent)):
-            time.sleep(_WAIT_SECONDS)
-    facts = [_text_of(fact) for fact in _facts(client, agent) if _holds(fact)]
+        _wait(client, agent)
+    facts = holding(_facts(client, agent))
     found = client.get(f"{agent}/files/PROFILE.md", params={"owner_key": _OWNER})
     profile = found.json()["content"].lower() if found.status_code == httpx.codes.OK else ""
-    counts: Counter[str] = Counter({"current facts": len(facts)})
-    for name, values in (("facts", life.facts), ("over", life.over), ("others", life.others)):
-        has = [value for value in values if any(value in fact for fact in facts)]
-        counts += Counter({name: len(has), f"{name} of": len(values)})
-        if show:
-            print(f"  {name}: {[value for value in values if (value in has) != (name == 'facts')]}")
-    counts += Counter({"profile": sum(value in profile for value in life.profile), "profile of": len(life.profile)})
-    counts += _asked(client, agent, life, show=show)
+    counts = of_knowledge(life, facts, profile)
+    for question in life.questions:
+        body = {"owner_key": _OWNER, "message": question.ask}
+        section = client.post(f"{agent}/memory/inject", json=body).raise_for_status().json()["section"]
+        answer = of_answer(question, section)
+        counts += answer
+        if show and (not answer["injected"] or answer["superseded"]):
+            print(
+                f"  {question.ask}: {'' if answer['injected'] else 'not injected'} "
+                f"{'superseded' if answer['superseded'] else ''}"
+            )
     if show:
+        known = found_in(life.facts, facts)
+        print(f"  missing: {[value for value in life.facts if value not in known]}")
+        print(f"  over: {found_in(life.over, facts)}\n  others: {found_in(life.others, facts)}")
         print(*(f"  {line}" for line in [*facts, *profile.splitlines()] if line), sep="\n")
     client.delete(agent).raise_for_status()
     return counts
@@ -82,9 +84,18 @@ def _say(client: httpx.Client, path: str, at: Any, messages: Sequence[tuple[str,
     client.post(f"{path}/complete", json={"owner_key": _OWNER, "trigger_source": "web"}).raise_for_status()
 
 
-def _stages(client: httpx.Client, agent: str) -> Sequence[dict[str, Any]]:
+def _wait(client: httpx.Client, agent: str) -> None:
+    """Wait until nothing is in work. TimeoutError where something stays so."""
+    end = time.monotonic() + _MOST_SECONDS
+    while busy := [name for name, stage in _stages(client, agent).items() if stage["pending"] or stage["running"]]:
+        if time.monotonic() > end:
+            raise TimeoutError(f"after {_MOST_SECONDS:.0f} seconds there is work for {', '.join(busy)}")
+        time.sleep(_WAIT_SECONDS)
+
+
+def _stages(client: httpx.Client, agent: str) -> dict[str, dict[str, Any]]:
     found = client.get(f"{agent}/pipeline", params={"owner_key": _OWNER}).raise_for_status()
-    return [{"pending": 0, "running": 0, **stage} for stage in found.json()["stages"].values()]
+    return {name: {"pending": 0, "running": 0, **stage} for name, stage in found.json()["stages"].items()}
 
 
 def _facts(client: httpx.Client, agent: str) -> list[dict[str, Any]]:
@@ -97,37 +108,6 @@ def _facts(client: httpx.Client, agent: str) -> list[dict[str, Any]]:
         if not page.get("next_cursor"):
             return found
         cursor = {"cursor": page["next_cursor"]}
-
-
-def _holds(fact: dict[str, Any]) -> bool:
-    is_short = len(fact["object"]) < _MOST_CHARS
-    return fact["state"] == "current" and is_short and not fact["predicate"].startswith(_ENDS)
-
-
-def _text_of(fact: dict[str, Any]) -> str:
-    return f"{fact['subject']} {fact['predicate']} {fact['object']}".lower()
-
-
-def _asked(client: httpx.Client, agent: str, life: PassingLife, *, show: bool) -> Counter[str]:
-    """How often an answer is injected, and a superseded one in a line that is not marked and has no current one."""
-    counts: Counter[str] = Counter()
-    for question in life.questions:
-        body = {"owner_key": _OWNER, "message": question.ask}
-        section = client.post(f"{agent}/memory/inject", json=body).raise_for_status().json()["section"].lower()
-        lines = [line for line in section.splitlines() if line.startswith(_LINE)]
-        is_injected = any(value in section for value in question.current)
-        is_old = any(
-            any(value in line for value in question.superseded)
-            and "(until" not in line
-            and not any(value in line for value in question.current)
-            for line in lines
-        )
-        counts += Counter({"injected": is_injected, "injected of": 1, "lines": len(lines)})
-        if question.superseded:
-            counts += Counter({"superseded": is_old, "superseded of": 1})
-        if show and (not is_injected or is_old):
-            print(f"  {question.ask}: {'' if is_injected else 'not injected'} {'superseded' if is_old else ''}")
-    return counts
 
 
 if __name__ == "__main__":
