@@ -61,6 +61,7 @@ async def rows(talk: Talk, table: str = "facts") -> list[dict[str, Any]]:
         "fact_sources": "SELECT * FROM fact_sources ORDER BY source_id",
         "fact_sentences": "SELECT * FROM fact_sentences ORDER BY fact_id, sentence_sha256",
         "contradictions": "SELECT * FROM contradictions ORDER BY contradiction_id",
+        "versions": "SELECT * FROM versions ORDER BY document_id, version",
         "chunks": "SELECT * FROM chunks WHERE tier = 'fact' ORDER BY chunk_id",
     }
     async with talk.runtime.database.maintenance() as connection:

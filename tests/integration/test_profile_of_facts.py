@@ -19,7 +19,7 @@ def talk(runtime: Runtime) -> Talk:
 async def profile(talk: Talk) -> list[str]:
     """The lines of PROFILE.md that hold something."""
     _, place = await talk.grant()
-    _, text = (await talk.runtime.workspace.present(place, ["PROFILE.md"]))["PROFILE.md"]
+    _, text = (await talk.runtime.workspace.present(place, ["PROFILE.md"])).get("PROFILE.md", (None, ""))
     return [line for line in text.splitlines() if line.startswith("- ")]
 
 
@@ -56,9 +56,39 @@ async def test_lines_of_facts_are_no_facts_themselves(talk: Talk) -> None:
 
 async def test_what_a_person_took_out_or_wrote_stays_so(talk: Talk) -> None:
     await tell(talk, "lives_in of user = Rome.", "name of user = Ada.")
-    await talk.put("PROFILE.md", "# Me\n\n- Name: Ada\n- I paint.\n")
+    await talk.put("PROFILE.md", "# Me\n\n- Name: ADA\n- I paint.\n")
     await tell(talk, "works_as of user = cook.")
-    assert await profile(talk) == ["- Name: Ada", "- Work: cook", "- I paint."]
+    assert await profile(talk) == ["- Name: ADA", "- Work: cook", "- I paint."]
+
+
+async def test_a_line_that_is_written_anew_in_other_letters_is_still_one_of_facts(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = new york.")
+    await tell(talk, "lives_in of user := New York.")
+    await tell(talk, "lives_in of user := Boston.")
+    assert await profile(talk) == ["- Home: Boston"]
+
+
+async def test_what_a_line_of_the_file_states_already_is_no_second_line(talk: Talk) -> None:
+    await talk.put("PROFILE.md", "# Me\n\n- lives_in of user = Rome.\n- I was never in Oslo.\n")
+    await tell(talk, "lives_in of user = Rome.", "works_at of user = Oslo.")
+    assert await profile(talk) == ["- Works at: Oslo", "- lives_in of user = Rome.", "- I was never in Oslo."]
+
+
+async def test_a_file_that_somebody_deleted_is_not_made_anew(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = Rome.")
+    _, place = await talk.grant()
+    await talk.runtime.workspace.delete(place, "PROFILE.md", by="test", if_version=None)
+    await tell(talk, "works_as of user = cook.")
+    assert await profile(talk) == []
+
+
+async def test_where_several_people_talk_nobody_is_the_user(talk: Talk, runtime: Runtime) -> None:
+    settings = {"memory_isolation": False}
+    await runtime.agents.put("default", talk.agent_id, name="wren", leader_agent_id=None, settings=settings)
+    await tell(talk, "lives_in of user = Rome.")
+    other = Talk(reading(runtime), "web:2", owner_key="user:2")
+    await tell(other, "name of user = Bo.")
+    assert await profile(talk) == []
 
 
 async def test_what_is_forgotten_is_no_line(talk: Talk) -> None:
@@ -68,6 +98,25 @@ async def test_what_is_forgotten_is_no_line(talk: Talk) -> None:
     assert await profile(talk) == ["- Name: Ada"]
     await read_facts(talk)
     assert await profile(talk) == ["- Name: Ada"]
+
+
+async def test_a_line_that_is_forgotten_does_not_come_back(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = Rome.", "name of user = Ada.")
+    grant, place = await talk.grant()
+    await talk.runtime.forgetting.forget(grant, place, Target(text="Home: Rome"), dry_run=False)
+    await tell(talk, "works_as of user = cook.")
+    assert await profile(talk) == ["- Name: Ada", "- Work: cook"]
+
+
+async def test_what_a_session_said_goes_with_it_from_all_versions(talk: Talk, runtime: Runtime) -> None:
+    await tell(talk, "lives_in of user = Rome.")
+    later = Talk(reading(runtime), "web:2")
+    await tell(later, "lives_in of user := Milan.", "name of user = Ada.")
+    grant, place = await talk.grant()
+    await talk.runtime.forgetting.forget(grant, place, Target(session_id=talk.session_id), dry_run=False)
+    await drain(talk.runtime)
+    assert await profile(talk) == ["- Home: Milan", "- Name: Ada"]
+    assert [row for row in await rows(talk, "versions") if "Rome" in str(row["content"])] == []
 
 
 async def test_what_holds_of_others_is_no_line_of_theirs(talk: Talk, runtime: Runtime) -> None:

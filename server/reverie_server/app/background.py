@@ -27,6 +27,7 @@ from reverie_server.extraction.write import ExtractionDependencies
 from reverie_server.facts.asking import Asking, AskingDependencies, AskingRules
 from reverie_server.facts.echoes import add_echoes_of_episode
 from reverie_server.facts.erase import forget_session
+from reverie_server.facts.profile import ProfileOfFacts
 from reverie_server.facts.reading import ReadFacts
 from reverie_server.facts.stage import Facts, FactsDependencies
 from reverie_server.facts.store import FactSlice
@@ -287,7 +288,10 @@ def _facts(system: StageDependencies) -> Facts:
             now=system.now,
         )
     )
-    return Facts(FactsDependencies(system.database, system.pipeline, system.read_facts, asking, now=system.now))
+    profile = ProfileOfFacts(system.database, system.pipeline, system.tombstones, now=system.now)
+    return Facts(
+        FactsDependencies(system.database, system.pipeline, system.read_facts, asking, profile, now=system.now)
+    )
 
 
 def _compaction(system: StageDependencies) -> Compaction:

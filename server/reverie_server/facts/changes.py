@@ -44,6 +44,8 @@ from reverie_server.facts.votes import SQL as VOTES
 from reverie_server.forgettable import Spared
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.heuristics.stated_fact import MAX_FIELD_CHARS, SELF, StatedFact, Utterance
+from reverie_server.jobs.defer import defer
+from reverie_server.jobs.model import Work
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.long_term import memory_text
 from reverie_server.long_term.archive_files import archive_change
@@ -174,6 +176,9 @@ class FactChanges:
                 await add_echoes(facts, closed)
                 language = grant.settings.language
                 await settle(facts, place, unit.slice_, Indexing(Rules(language=language), None))
+                if place.scope != "global":
+                    # PROFILE.md follows.
+                    await defer(unit.connection, Work("facts", place.tenant_id, place.agent_id, place.owner_key))
             self._dependencies.pipeline.backfill_wanted.set()
             assert new_id is not None
             return new_id

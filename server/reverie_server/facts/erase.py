@@ -84,7 +84,7 @@ class ForgettableFacts(Forgettable):
         if dry_run or not rows:
             return len(rows)
         removed = await remove(facts, [row["fact_id"] for row in rows])
-        await settle(facts, place, slice_, Indexing(Rules(), None))
+        await _settle(facts, place, slice_)
         return removed
 
 
@@ -93,8 +93,7 @@ async def forget_cleared(connection: Connection, place: Place, slice_: Slice) ->
 
     Raises what `settle` does.
     """
-    facts = FactSlice(connection, place.tenant_id, slice_.slice_id, datetime.now(UTC))
-    await settle(facts, place, slice_, Indexing(Rules(), None))
+    await _settle(FactSlice(connection, place.tenant_id, slice_.slice_id, datetime.now(UTC)), place, slice_)
 
 
 async def forget_session(
@@ -107,7 +106,14 @@ async def forget_session(
     facts = FactSlice(connection, place.tenant_id, slice_.slice_id, now())
     cursor = await connection.execute(SQL["of_session"], {**facts.key, "session_key": session_key})
     if cursor.rowcount:
-        await settle(facts, place, slice_, Indexing(Rules(), None))
+        await _settle(facts, place, slice_)
+
+
+async def _settle(facts: FactSlice, place: Place, slice_: Slice) -> None:
+    """Say what holds without what was removed, and have PROFILE.md follow."""
+    await settle(facts, place, slice_, Indexing(Rules(), None))
+    if place.scope != "global":
+        await defer(facts.connection, Work("facts", place.tenant_id, place.agent_id, place.owner_key))
 
 
 async def facts_of_session(

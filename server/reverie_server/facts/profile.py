@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import structlog
 from psycopg.rows import DictRow
 
 from reverie_indexer.change import Change
 from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
+from reverie_indexer.errors import Conflict, Overloaded, PayloadTooLarge, TextTooCostly
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
@@ -23,108 +25,156 @@ from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.profile_lines import (
     KnownOfSelf,
     NewProfile,
+    ProfileLine,
+    language_of_lines,
     predicates,
+    present_lines,
     profile_lines,
     with_profile_lines,
 )
 from reverie_server.heuristics.stated_fact import SELF
-from reverie_server.jobs.model import Stage, message_source
-from reverie_server.llm.generation import EXTRACTIVE
+from reverie_server.jobs.model import Stage, lines_source, message_source
+from reverie_server.llm.generation import Generation
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.provenance.record import Derived, machine_lines, record
+from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 
+log = structlog.get_logger()
 SQL = Queries(__file__)
 STAGE: Stage = "facts"
 # A mark from here on may take the place of others; patterns are surer.
 _SURE = 0.69
-_MAX_FACTS, _MAX_DEAD = 400, 100
+_MAX_FACTS, _MAX_DEAD, _MAX_VERSIONS = 400, 100, 30
+# A longer file is not looked at: it is read each time, and no profile.
+_MAX_BYTES = 100_000
 _ATTEMPTS = 3
 _AUTHOR = "server"
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What holds of the user, with the rows by the fact's id, and PROFILE.md as it was read."""
+    """What holds of the user, and PROFILE.md as it was read: its text, and the lines that facts have made there."""
 
-    facts: Sequence[KnownOfSelf]
-    rows: Mapping[int, DictRow]
+    rows: Sequence[DictRow]
     dead: Sequence[str]
     text: str | None
     made: frozenset[bytes]
+    tombstones: object
 
 
-async def renew_profile(
-    database: Database, pipeline: Pipeline, place: Place, language: str, *, at: datetime
-) -> NewProfile | None:
-    """Write the lines that the facts of a place make into its PROFILE.md, and take out those that hold no more.
+@dataclass(frozen=True, slots=True)
+class ProfileOfFacts:
+    """Writes the lines that facts make into the PROFILE.md of their place. `now` gives the time, with its zone."""
 
-    `language` is the most likely one of what was said. None where the place has no memory, or nothing changes. Raises
-    Conflict where others write the file all the time.
-    """
-    attempt = partial(_renew, database, pipeline, place, language, at)
-    return await until_stable(attempt, attempts=_ATTEMPTS, what=PROFILE)
+    database: Database
+    pipeline: Pipeline
+    tombstones: Tombstones
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    async def renew(self, place: Place, language: str) -> None:
+        """Bring the lines of a place up to date; `language` is the most likely one of what was said.
+
+        Where others write the file all the time, or it has no room, it stays until the facts are read again.
+        """
+        try:
+            attempt = partial(self._renew, place, language)
+            profile = await until_stable(attempt, attempts=_ATTEMPTS, what=PROFILE)
+        except (Conflict, PayloadTooLarge, Overloaded, TextTooCostly) as error:
+            log.warning("profile_not_renewed", detail=str(error))
+        else:
+            if profile is not None:
+                log.info("profile_renewed", new=len(profile.new), left=profile.left)
+
+    async def _renew(self, place: Place, language: str) -> NewProfile | None:
+        async with self.database.tenant(place.tenant_id, snapshot=True) as connection:
+            slice_ids = await own_slices(connection, place)
+            seen = await self._look(connection, place.tenant_id, slice_ids[0]) if slice_ids else None
+            if seen is None:
+                return None
+            has_gone = not seen.made <= _identities(seen.text or "")
+            versions = await self._versions(connection, place.tenant_id, slice_ids[0]) if has_gone else []
+        clean = await self.tombstones.without_forgotten(place)
+        chars = len(seen.text or "") + sum(len(content) for content, _ in versions)
+        profile = await isolated(_profile, seen, versions, language, clean, chars=chars)
+        if not profile.new and not profile.left:
+            return None
+
+        def edit(text: str | None) -> str:
+            if text != seen.text:
+                raise Superseded
+            return profile.text
+
+        async with self.pipeline.unit_of_work(place, [Change(PROFILE, edit, _AUTHOR, STAGE)]) as unit:
+            slice_id = unit.slice_.slice_id
+            now = await self._look(unit.connection, place.tenant_id, slice_id)
+            if now is None or (now.rows, now.dead, now.tombstones) != (seen.rows, seen.dead, seen.tombstones):
+                raise Superseded
+            rows = {row["fact_id"]: row for row in seen.rows}
+            derived = [_derived(line, rows[line.fact_id]) for line in profile.new]
+            await record(unit.connection, place.tenant_id, slice_id, derived, at=self.now())
+        return profile
+
+    async def _look(self, connection: Connection, tenant_id: str, slice_id: int) -> _Seen | None:
+        """What there is to write, and where; None where somebody has deleted the file, or it is too long."""
+        params: dict[str, Any] = {"tenant_id": tenant_id, "slice_id": slice_id, "path": PROFILE, "at": self.now()}
+        params |= {"self": SELF, "sure": _SURE, "predicates": predicates()}
+        found = await store.read_documents(connection, tenant_id, [slice_id], [PROFILE])
+        if any(document.deleted_at is not None or len(text.encode()) > _MAX_BYTES for document, text in found):
+            return None
+        rows = await (await connection.execute(SQL["of_user"], {**params, "limit": _MAX_FACTS})).fetchall()
+        dead = await (await connection.execute(SQL["dead"], {**params, "limit": _MAX_DEAD})).fetchall()
+        return _Seen(
+            rows,
+            [row["subject"] for row in dead],
+            found[0][1] if found else None,
+            await machine_lines(connection, tenant_id, slice_id, PROFILE, stage=STAGE),
+            await tombstone_mark(connection, tenant_id, [slice_id]),
+        )
+
+    async def _versions(self, connection: Connection, tenant_id: str, slice_id: int) -> list[tuple[str, str]]:
+        """The newest versions of the file, each with its author, the newest first."""
+        params = {"tenant_id": tenant_id, "slice_id": slice_id, "path": PROFILE, "max_bytes": _MAX_BYTES}
+        rows = await (await connection.execute(SQL["versions"], {**params, "limit": _MAX_VERSIONS})).fetchall()
+        return [(row["content"], row["by"]) for row in rows]
 
 
-async def _renew(
-    database: Database, pipeline: Pipeline, place: Place, language: str, at: datetime
-) -> NewProfile | None:
-    async with database.tenant(place.tenant_id, snapshot=True) as connection:
-        slice_ids = await own_slices(connection, place)
-        seen = await _look(connection, place.tenant_id, slice_ids[0], at) if slice_ids else None
-    if seen is None:
-        return None
-    profile = await asyncio.to_thread(_profile, seen, language)
-    if not profile.new and not profile.left:
-        return None
-
-    def edit(text: str | None) -> str:
-        if text != seen.text:
-            raise Superseded
-        return profile.text
-
-    async with pipeline.unit_of_work(place, [Change(PROFILE, edit, _AUTHOR, STAGE)]) as unit:
-        slice_id = unit.slice_.slice_id
-        now = await _look(unit.connection, place.tenant_id, slice_id, at)
-        if now is None or now.rows != seen.rows:
-            raise Superseded
-        derived = [
-            Derived(PROFILE, [line.text], EXTRACTIVE, STAGE, [_source(seen.rows[line.fact_id])]) for line in profile.new
-        ]
-        await record(unit.connection, place.tenant_id, slice_id, derived, at=at)
-        left = [line_sha256(line) for line in profile.left]
-        await unit.connection.execute(SQL["drop_lines"], {**_params(place.tenant_id, slice_id), "lines": left})
-    return profile
-
-
-def _profile(seen: _Seen, language: str) -> NewProfile:
-    lines = profile_lines(seen.facts, seen.dead, language)
-    present = {line_sha256(line): line for line in entry_lines(seen.text or "")}
-    own = [line.removeprefix("- ") for sha256, line in present.items() if sha256 in seen.made]
-    taken_out = [line.text for line in lines if (sha := line_sha256(line.text)) in seen.made and sha not in present]
-    return with_profile_lines(seen.text, lines, own, taken_out)
-
-
-async def _look(connection: Connection, tenant_id: str, slice_id: int, at: datetime) -> _Seen:
-    params = {**_params(tenant_id, slice_id), "at": at, "self": SELF, "sure": _SURE, "predicates": predicates()}
-    rows = await (await connection.execute(SQL["of_user"], {**params, "limit": _MAX_FACTS})).fetchall()
-    dead = await (await connection.execute(SQL["dead"], {**params, "limit": _MAX_DEAD})).fetchall()
-    made = await machine_lines(connection, tenant_id, slice_id, PROFILE, stage=STAGE)
-    found = await store.read_documents(connection, tenant_id, [slice_id], [PROFILE])
-    text = next((text for document, text in found if document.deleted_at is None), None)
+def _profile(
+    seen: _Seen, versions: Sequence[tuple[str, str]], language: str, clean: Callable[[str], str]
+) -> NewProfile:
+    """PROFILE.md as facts have it now, without what was forgotten."""
     names = ("fact_id", "predicate", "object", "said", "said_at", "is_sure", "is_marked")
-    return _Seen(
-        [KnownOfSelf(**{name: row[name] for name in names}) for row in rows],
-        {row["fact_id"]: row for row in rows},
-        [row["subject"] for row in dead],
-        text,
-        made,
-    )
+    facts = [KnownOfSelf(**{name: row[name] for name in names}) for row in seen.rows]
+    spoken = language_of_lines(present_lines(seen.text or "", seen.made), facts, language)
+    lines = [
+        line for line in profile_lines(facts, seen.dead, spoken) if clean(f"- {line.text}").strip() == f"- {line.text}"
+    ]
+    gone = ({line_sha256(line.text) for line in lines} & seen.made) - _identities(seen.text or "")
+    return with_profile_lines(seen.text, lines, seen.made, _taken_out(gone, versions))
 
 
-def _source(row: DictRow) -> dict[str, Any]:
-    ids = [message_id or None for message_id in row["message_ids"]]
-    return message_source(row["session_id"], list(zip(row["seqs"], ids, strict=True)))
+def _taken_out(gone: Collection[bytes], versions: Sequence[tuple[str, str]]) -> set[bytes]:
+    """Those of the lines that stand there no more which somebody took out, and not the server; also those of which that
+    is too long ago to tell."""
+    unknown, by_server = set(gone), set()
+    by: str | None = None
+    for content, author in versions if gone else ():
+        stood = unknown & _identities(content)
+        by_server |= stood if by == _AUTHOR else set()
+        unknown -= stood
+        by = author
+    return set(gone) - by_server
 
 
-def _params(tenant_id: str, slice_id: int) -> dict[str, Any]:
-    return {"tenant_id": tenant_id, "slice_id": slice_id, "path": PROFILE, "stage": STAGE}
+def _identities(text: str) -> set[bytes]:
+    return {line_sha256(line) for line in entry_lines(text)}
+
+
+def _derived(line: ProfileLine, row: Mapping[str, Any]) -> Derived:
+    """The provenance of a line: that of its fact."""
+    generation = Generation(row["method"], row["prompt"], row["prompt_version"], row["model"])
+    if row["session_id"] is None:
+        source = lines_source(row["path"], row["start_line"], row["end_line"])
+    else:
+        ids = [message_id or None for message_id in row["message_ids"]]
+        source = message_source(row["session_id"], list(zip(row["seqs"], ids, strict=True)))
+    return Derived(PROFILE, [line.text], generation, STAGE, [source])

@@ -31,7 +31,7 @@ from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.marked import with_marked
 from reverie_server.facts.meaning import changes_by_meaning
 from reverie_server.facts.model import Reading
-from reverie_server.facts.profile import renew_profile
+from reverie_server.facts.profile import ProfileOfFacts
 from reverie_server.facts.reading import ReadFacts, read_all
 from reverie_server.facts.settle import Indexing, Settled, has_ended, passage_of, settle
 from reverie_server.facts.sources import acquaintances, due_documents, due_sessions
@@ -60,6 +60,7 @@ class FactsDependencies:
     pipeline: Pipeline
     read_facts: ReadFacts
     asking: Asking
+    profile: ProfileOfFacts
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -111,7 +112,7 @@ class Facts:
                     await self._defer_rest(work)
                     break
             asked = await self._dependencies.asking.run(work, grant, place)
-            await self._renew_profile(grant, place)
+            await self._dependencies.profile.renew(place, grant.settings.language)
         except NotFound:
             return Outcome("skipped", "the agent is gone")
         if asked.questions:
@@ -206,13 +207,6 @@ class Facts:
         lines = {line_sha256(line) for text in texts for line in entry_lines(text)}
         await store.drop_sources_of_documents(facts, [document.document_id for document in seen.documents], lines)
         await store.add(facts, [reading for of_one in readings for reading in of_one])
-
-    async def _renew_profile(self, grant: Grant, place: Place) -> None:
-        dependencies = self._dependencies
-        language = grant.settings.language
-        profile = await renew_profile(self._database, dependencies.pipeline, place, language, at=dependencies.now())
-        if profile is not None:
-            log.info("profile_renewed", new=len(profile.new), left=len(profile.left))
 
     async def _defer_rest(self, work: Work) -> None:
         async with self._database.tenant(work.tenant_id) as connection:

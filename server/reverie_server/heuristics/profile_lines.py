@@ -1,12 +1,14 @@
 """Who somebody is, as lines of PROFILE.md that are made of facts: "Home: Malmö". Pure but for its table of labels.
 
-A line leaves when its fact ends, and another of its kind takes its place. What another line of the file says already is
-no line; nor is one that a person took out.
+A line leaves when its fact ends, and another of its kind takes its place. Nothing else of the file is touched: a line
+that a person has changed, or put something below, is theirs; one that they took out does not come back.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,18 +19,23 @@ from typing import Any
 from reverie_indexer.file_rules import is_unedited_seed
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
-from reverie_server.heuristics.entries import dated, undated
+from reverie_server.heuristics.entries import dated
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.orders import why_order
-from reverie_server.provenance.line_identity import entry_lines
+from reverie_server.heuristics.salience import has_secret
+from reverie_server.provenance.line_identity import entry_lines, line_sha256
+from reverie_server.text.markdown_blocks import blocks_of, without_marker
 from reverie_server.text.markdown_edit import lines_of
 
-MAX_LINES = 30
+MAX_LINES = 40
 """So many lines are made of facts, the first of them in the order of the labels."""
-_MAX_OF_KIND, _MAX_CHARS = 6, 60
+_MAX_OF_KIND, _MAX_CHARS = 8, 60
 _MARITAL = "marital"
-# One loved one, whatever they are called by now; and in the order in which their words are more than the others.
+# One loved one, whatever they are called by now; the words that say more go before the others.
 _LOVED = ("wife", "husband", "fiancée", "fiancé", "partner")
+# What is markup, an address or a path is no value.
+_NO_VALUE = re.compile(r"[<>\[\]{}|`\\@]|://")
+_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +62,11 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True)
 class NewProfile:
-    """The text of the file; the lines that are `new` in it, and those that `left` it."""
+    """The text of the file, and the lines that are `new` in it; `left` says how many lines left it."""
 
     text: str
     new: Sequence[ProfileLine]
-    left: Sequence[str]
+    left: int
 
 
 @cache
@@ -68,113 +75,144 @@ def _labels() -> Mapping[str, Any]:
 
 
 def predicates() -> list[str]:
-    """The predicates of which lines are made; `is` stands for what a model marks as a marital status."""
+    """The predicates of which lines are made; `is` may say a marital status."""
     return [*(each for each in _labels()["english"] if each != _MARITAL), "is"]
 
 
+def language_of_lines(lines: Sequence[str], facts: Sequence[KnownOfSelf], language: str) -> str:
+    """The language of lines that facts made before; where there are none, of what was said (most likely `language`):
+    what changes from day to day would write each line anew."""
+    kinds = {_kind(line) for line in lines}
+    tables = {name: set(labels.values()) for name, labels in _labels().items() if name not in ("one", "marital_words")}
+    if kinds:
+        return max(tables, key=lambda name: (len(kinds & tables[name]), name == language))
+    cues = cues_of(folded("\n".join(fact.said for fact in facts)), all_cues().get(language))
+    spoken = cues.language if cues else language
+    return spoken if spoken in tables else "english"
+
+
 def profile_lines(facts: Sequence[KnownOfSelf], dead: Collection[str], language: str) -> list[ProfileLine]:
-    """The lines that facts make, in the order of the labels, in the language of what was said (most likely `language`).
+    """The lines that facts make, in the order and the words of the labels of a language (`language_of_lines`).
 
     `dead` are the names of those who died.
     """
-    cues = cues_of(folded("\n".join(fact.said for fact in facts)), all_cues().get(language))
-    labels = _labels().get(cues.language if cues else language, _labels()["english"])
+    labels = _labels()[language]
     gone = {folded(name) for name in dead}
     of_kind: dict[str, list[KnownOfSelf]] = {}
     for fact in sorted(facts, key=lambda fact: (not fact.is_sure, -fact.said_at.timestamp(), fact.fact_id)):
-        kind = fact.predicate if fact.predicate != "is" else _MARITAL if fact.is_marked else ""
-        value = _value(fact.object)
-        if kind in labels and value and folded(value) not in gone and why_order(f"{labels[kind]}: {value}") is None:
+        kind, value = _kind_of(fact), _value(fact.object)
+        if kind in labels and value and folded(value) not in gone:
             of_kind.setdefault(kind, []).append(fact)
     for weaker in _LOVED[1:]:
         stronger = {folded(fact.object) for kind in _LOVED[: _LOVED.index(weaker)] for fact in of_kind.get(kind, ())}
         of_kind[weaker] = [fact for fact in of_kind.get(weaker, ()) if folded(fact.object) not in stronger]
     found: dict[str, ProfileLine] = {}
     for kind in labels:
-        most = 1 if kind in _labels()["one"] else _MAX_OF_KIND
-        for fact in _distinct(of_kind.get(kind, ()))[:most]:
+        chosen = of_kind.get(kind, [])
+        chosen = _whole_names(chosen)[:1] if kind in _labels()["one"] else chosen[:_MAX_OF_KIND]
+        for fact in chosen:
             text = f"{labels[kind]}: {_value(fact.object)}"
             text = dated(text, [fact.said_at.date()]) if kind == "age" else text
             found.setdefault(folded(text), ProfileLine(text, fact.fact_id))
     return list(found.values())[:MAX_LINES]
 
 
+def _kind_of(fact: KnownOfSelf) -> str:
+    if fact.predicate != "is":
+        return fact.predicate
+    is_status = fact.is_marked or folded(fact.object) in _labels()["marital_words"]
+    return _MARITAL if is_status else ""
+
+
 def _value(object_: str) -> str:
-    """What a fact says in one line; "" for what is too long to be a value."""
+    """What a fact says in one line; "" for what is too long, hidden, markup, a secret, or an order to the agent."""
     plain = " ".join(object_.split()).strip(" .,;:!?。，；")
-    return plain if len(plain) <= _MAX_CHARS else ""
+    is_hidden = any(unicodedata.category(character) in _HIDDEN for character in plain)
+    if len(plain) > _MAX_CHARS or is_hidden or _NO_VALUE.search(plain) is not None or has_secret(plain):
+        return ""
+    return plain if why_order(plain) is None and why_order(f"Work: {plain}") is None else ""
 
 
-def _distinct(facts: Sequence[KnownOfSelf]) -> list[KnownOfSelf]:
-    """The facts but those whose words another has, too: "Danny" beside "Danny Wray"."""
-    terms = {fact.fact_id: _terms(fact.object) for fact in facts}
-    found: list[KnownOfSelf] = []
-    for at, fact in enumerate(facts):
-        own = terms[fact.fact_id]
-        others = [terms[other.fact_id] for other in facts[:at]]
-        longer = [terms[other.fact_id] for other in facts[at + 1 :]]
-        if not any(own <= other for other in others) and not any(own < other for other in longer):
-            found.append(fact)
-    return found
+def _whole_names(facts: Sequence[KnownOfSelf]) -> list[KnownOfSelf]:
+    """The facts but those whose words are some of another's: "Danny" beside "Danny Wray"."""
+    terms = [content_terms(fact.object) for fact in facts]
+    return [fact for fact, own in zip(facts, terms, strict=True) if not any(own < other for other in terms)]
+
+
+def present_lines(text: str, made: Collection[bytes]) -> list[str]:
+    """The lines of a file that facts made, without their bullets: items of one line with nothing below them."""
+    lines = lines_of(text)
+    return [without_marker(lines[at]) for at in sorted(_own(text, lines, made))]
 
 
 def with_profile_lines(
-    before: str | None, wanted: Sequence[ProfileLine], ours: Collection[str], taken_out: Collection[str]
+    before: str | None, wanted: Sequence[ProfileLine], made: Collection[bytes], taken_out: Collection[bytes]
 ) -> NewProfile:
-    """PROFILE.md with the lines that are `wanted` in place of those that are `ours` by now.
+    """PROFILE.md with the lines that are `wanted` in place of those that were `made` before, by their identity.
 
-    `taken_out` are lines that stood there and that somebody took out. The seed gives way to the lines.
+    `taken_out` are those that somebody took out. The seed gives way to the lines.
     """
     text = "" if before is None or is_unedited_seed(PROFILE, before) else before
-    lines = [line.rstrip("\r\n") for line in lines_of(text)]
-    own = {f"- {line}" for line in ours}
-    others = [_terms(line) for line in entry_lines(text) if line not in own]
-    left_out = {folded(line) for line in taken_out}
-    kept = [line for line in wanted if folded(line.text) not in left_out and not _is_said(_value_of(line.text), others)]
-    by_text = {f"- {line.text}": line for line in kept}
-    new = [line for text_, line in by_text.items() if text_ not in lines]
-    waiting = list(new)
+    lines = lines_of(text)
+    own = _own(text, lines, made)
+    holding = {line_sha256(line.text) for line in wanted}
+    present = {line_sha256(line) for line in entry_lines(text)}
+    waiting = [line for line in wanted if line_sha256(line.text) not in present | set(taken_out)]
+    new = list(waiting)
+    left = 0
+    last = None
     result: list[str] = []
-    for line in lines:
-        if line not in own or line in by_text:
-            result.append(line)
-        elif (successor := next((each for each in waiting if _kind(each.text) == _kind(line[2:])), None)) is not None:
-            waiting.remove(successor)
-            result.append(f"- {successor.text}")
-    left = [line[2:] for line in lines if line in own and line not in by_text]
+    for at, line in enumerate(lines):
+        if at in own:
+            body = line.rstrip()
+            plain = without_marker(body)
+            if line_sha256(line) not in holding:
+                left += 1
+                successor = next((each for each in waiting if _kind(each.text) == _kind(plain)), None)
+                if successor is None:
+                    continue
+                waiting.remove(successor)
+                line = f"{body.removesuffix(plain)}{successor.text}{line[len(body) :]}"
+            last = len(result) + 1
+        result.append(line)
     if not new and not left:
-        return NewProfile(before or "", [], [])
-    result = _with_new(result, [f"- {line.text}" for line in waiting], own | by_text.keys())
-    return NewProfile("\n".join(result).rstrip() + "\n", new, left)
+        return NewProfile(before or "", [], 0)
+    newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
+    bullets = [f"- {line.text}{newline}" for line in waiting]
+    return NewProfile("".join(_inserted(result, bullets, last, newline)), new, left)
 
 
-def _with_new(lines: list[str], new: Sequence[str], own: Collection[str]) -> list[str]:
-    """Lines with further ones behind the last of their own, or at the end."""
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if not new:
+def _own(text: str, lines: Sequence[str], made: Collection[bytes]) -> frozenset[int]:
+    items = (block.start for block in blocks_of(text) if block.kind == "item" and block.end == block.start + 1)
+    return frozenset(at for at in items if line_sha256(lines[at]) in made)
+
+
+def _inserted(lines: list[str], bullets: Sequence[str], last: int | None, newline: str) -> list[str]:
+    """The lines with bullets behind the last one of their own; else below the title, or before everything."""
+    if not bullets:
         return lines
-    if not lines:
-        return ["# Profile", "", *new]
-    at = max((at for at, line in enumerate(lines) if line in own), default=None)
-    if at is not None:
-        return [*lines[: at + 1], *new, *lines[at + 1 :]]
-    return [*lines, *([] if lines[-1].startswith("- ") else [""]), *new]
+    if not any(line.strip() for line in lines):
+        return [f"# Profile{newline}", newline, *bullets]
+    if last is not None:
+        lines[last - 1] = _closed(lines[last - 1], newline)
+        return [*lines[:last], *bullets, *lines[last:]]
+    text = "".join(lines)
+    first = blocks_of(text)[0]
+    if first.kind != "heading" and (text.startswith("---") or first.start > 0):
+        # Of what stands before everything a program reads the first line.
+        lines[-1] = _closed(lines[-1], newline)
+        return [*lines, newline, *bullets]
+    at = first.end if first.kind == "heading" else 0
+    above = [_closed(line, newline) for line in lines[:at]]
+    below = lines[at:]
+    while below and not below[0].strip():
+        below.pop(0)
+    return [*above, *([newline] if above else []), *bullets, *([newline] if below else []), *below]
 
 
-def _terms(text: str) -> frozenset[str]:
-    """The content words of a text, or all of it where it has none: Mia is a name, too."""
-    return content_terms(text) or frozenset({folded(text)})
-
-
-def _is_said(value: str, others: Sequence[frozenset[str]]) -> bool:
-    terms = _terms(value)
-    return any(terms <= other for other in others)
+def _closed(line: str, newline: str) -> str:
+    return line if line.endswith(("\n", "\r")) else line + newline
 
 
 def _kind(line: str) -> str:
     return line.partition(": ")[0]
-
-
-def _value_of(line: str) -> str:
-    return undated(line.partition(": ")[2])[0]

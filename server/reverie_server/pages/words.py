@@ -81,6 +81,7 @@ WHY_NOT: Mapping[str, str] = {
 }
 WRITERS: Mapping[str, str] = {
     "person": "a person",
+    "facts": "what is known of you from conversations",
     "extraction": "learned from a conversation",
     "emergence": "entered in a night",
     "dreaming": "summed up in a night",
