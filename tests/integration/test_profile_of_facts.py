@@ -74,6 +74,17 @@ async def test_what_a_line_of_the_file_states_already_is_no_second_line(talk: Ta
     assert await profile(talk) == ["- Works at: Oslo", "- lives_in of user = Rome.", "- I was never in Oslo."]
 
 
+async def test_what_a_person_writes_with_a_label_is_a_fact(talk: Talk) -> None:
+    await talk.put("PROFILE.md", "# Me\n\n- Tochter: Orla\n- Home: Rome\n")
+    await tell(talk, "lives_in of user := Milan.")
+    found = {(fact["predicate"], fact["object"], fact["state"]) for fact in await rows(talk)}
+    assert found == {
+        ("daughter", "Orla", "current"),
+        ("lives_in", "Rome", "superseded"),
+        ("lives_in", "Milan", "current"),
+    }
+
+
 async def test_a_file_that_somebody_deleted_is_not_made_anew(talk: Talk) -> None:
     await tell(talk, "lives_in of user = Rome.")
     _, place = await talk.grant()

@@ -18,6 +18,7 @@ from reverie_server.heuristics.profile_lines import (
     language_of_lines,
     predicates,
     profile_lines,
+    stated_by_line,
     with_profile_lines,
 )
 from reverie_server.provenance.line_identity import line_sha256
@@ -107,6 +108,23 @@ def test_marital_status_is_what_a_model_marked_and_no_other_is() -> None:
     assert [line.text for line in profile_lines([marked, read], (), "english")] == ["Marital status: single"]
     divorced = replace(read, object="Divorced")
     assert [line.text for line in profile_lines([divorced], (), "english")] == ["Marital status: Divorced"]
+
+
+@pytest.mark.parametrize(
+    ("line", "predicate", "value"),
+    [
+        ("- Home: Malmö", "lives_in", "Malmö"),
+        ("* Tochter: Orla", "daughter", "Orla"),
+        ("- Edad: 34 (2026-03-03)", "age", "34"),
+        ("- 婚姻: 离婚", "is", "离婚"),
+        ("Marital status: single", "is", "single"),
+    ],
+)
+def test_a_line_with_a_label_states_it_whoever_wrote_it(line: str, predicate: str, value: str) -> None:
+    stated = stated_by_line(line, 0, MARCH)
+    assert stated is not None
+    assert (stated.subject, stated.predicate, stated.object) == ("user", predicate, value)
+    assert stated_by_line(line.replace(": ", " "), 0, MARCH) is None
 
 
 def test_the_seed_gives_way_to_lines_and_to_nothing_else() -> None:

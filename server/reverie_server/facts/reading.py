@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance, acquaintances_of, known_at
 from reverie_server.facts.model import LineSource, MessageSource, Reading
+from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.fact_sentences import copy_keys, sentence_key
+from reverie_server.heuristics.profile_lines import stated_by_line
 from reverie_server.heuristics.stated_fact import Speaker, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import line_sha256
@@ -101,6 +103,9 @@ def of_document(
             with_heading = above if block.kind == "paragraph" and offset == 0 else ""
             utterances.append(Utterance(f"{with_heading}{plain or line.strip()}", said_at, "file"))
     known = known_at(acquaintances, max(each.said_at for each in utterances)) if utterances else {}
+    read = read_facts(utterances, language, known_people=known)
+    if document.path == PROFILE:
+        read = _with_labelled(read, utterances)
     return [
         Reading(
             stated,
@@ -111,9 +116,20 @@ def of_document(
             is_made=source.sha256 in document.made,
             is_undated=source.sha256 in document.undated,
         )
-        for stated in read_facts(utterances, language, known_people=known)
+        for stated in read
         for source in [sources[stated.utterance]]
     ]
+
+
+def _with_labelled(read: Sequence[StatedFact], utterances: Sequence[Utterance]) -> list[StatedFact]:
+    """What was read, in their order, but of lines with a label of the profile what these say of its owner."""
+    labelled = {
+        index: stated
+        for index, each in enumerate(utterances)
+        if (stated := stated_by_line(each.text, index, each.said_at)) is not None
+    }
+    others = [stated for stated in read if stated.utterance not in labelled]
+    return sorted([*others, *labelled.values()], key=lambda stated: stated.utterance)
 
 
 def read_all(

@@ -19,10 +19,11 @@ from typing import Any
 from reverie_indexer.file_rules import is_unedited_seed
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
-from reverie_server.heuristics.entries import dated
+from reverie_server.heuristics.entries import dated, undated
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.salience import has_secret
+from reverie_server.heuristics.stated_fact import SELF, StatedFact
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.text.markdown_blocks import blocks_of, without_marker
 from reverie_server.text.markdown_edit import lines_of
@@ -77,6 +78,37 @@ def _labels() -> Mapping[str, Any]:
 def predicates() -> list[str]:
     """The predicates of which lines are made; `is` may say a marital status."""
     return [*(each for each in _labels()["english"] if each != _MARITAL), "is"]
+
+
+def stated_by_line(line: str, utterance: int, said_at: datetime) -> StatedFact | None:
+    """What a line of PROFILE.md with one of the labels states of its owner, in any of their languages: "Tochter: Orla",
+    also where a person wrote it, or another memory."""
+    label, _, value = without_marker(line).partition(": ")
+    kind, (object_, _) = _kinds().get(folded(label)), undated(value)
+    if kind is None or not _value(object_):
+        return None
+    predicate = "is" if kind == _MARITAL else kind
+    is_functional = kind in _labels()["one"]
+    plain = without_marker(line)
+    return StatedFact(
+        utterance,
+        plain,
+        plain,
+        SELF,
+        predicate,
+        _value(object_),
+        "profile",
+        said_at,
+        said_at,
+        is_functional=is_functional,
+    )
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    """The kinds by their labels in all languages."""
+    languages = [labels for name, labels in _labels().items() if name not in ("one", "marital_words")]
+    return {folded(label): kind for labels in languages for kind, label in labels.items()}
 
 
 def language_of_lines(lines: Sequence[str], facts: Sequence[KnownOfSelf], language: str) -> str:
