@@ -31,6 +31,7 @@ from reverie_server.heuristics import (
     jest,
     marked_facts,
     marked_people,
+    profile_lines,
     spoken_sentences,
 )
 from reverie_server.heuristics.changes import (
@@ -72,6 +73,7 @@ from reverie_server.heuristics.fact_grammar import (
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.statements import facts_of_sentence
 from reverie_server.heuristics.marked_facts import PassageToMark, ToldSentence
+from reverie_server.heuristics.profile_lines import KnownOfSelf, ProfileLine
 from reverie_server.heuristics.requests import fact_requests, memory_requests, promises
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
@@ -83,6 +85,14 @@ from reverie_server.sessions.model import Message
 AT = datetime(2026, 4, 3, tzinfo=UTC)
 ENGLISH = all_phrases()["english"]
 CODE = subjects.Subject("thing", "code", 8, "the code")
+
+
+def _of_self(text: str) -> list[KnownOfSelf]:
+    """Facts of the user, one a word."""
+    return [
+        KnownOfSelf(number, "allergic_to", word, word, AT, is_sure=True, is_marked=False)
+        for number, word in enumerate(text.split())
+    ]
 
 
 def _of_languages(text: str) -> list[statement.Statement]:
@@ -380,8 +390,19 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.marked_people.subject_of_mark": lambda text: marked_people.subject_of_mark(
         text, marked_people.Somebody(relation=Mark(0, len(text), "rel", 0.9)), people.People()
     ),
-    "reverie_server.heuristics.marked_facts.says_who": lambda text: marked_facts.says_who(
-        [Mark(at, at + 1, "rel", 0.9) for at in range(len(text))]
+    "reverie_server.heuristics.marked_facts.told_of": lambda text: marked_facts.told_of(text[:2000], None),
+    "reverie_server.heuristics.profile_lines.present_lines": lambda text: profile_lines.present_lines(text, {b"-"}),
+    "reverie_server.heuristics.profile_lines.with_profile_lines": lambda text: profile_lines.with_profile_lines(
+        text, [ProfileLine("Home: Rome", 1)], {line_sha256(line) for line in text.splitlines()}, ()
+    ),
+    "reverie_server.heuristics.profile_lines.stated_by_line": lambda text: profile_lines.stated_by_line(
+        f"Home: {text}", 0, AT
+    ),
+    "reverie_server.heuristics.profile_lines.profile_lines": lambda text: profile_lines.profile_lines(
+        _of_self(text), (), "english"
+    ),
+    "reverie_server.heuristics.profile_lines.language_of_lines": lambda text: profile_lines.language_of_lines(
+        text.splitlines(), _of_self(text), "english"
     ),
     "reverie_server.heuristics.marked_facts.facts_of_marks": lambda text: marked_facts.facts_of_marks(
         PassageToMark(0, text, (ToldSentence(0, len(text), text, text),), AT),

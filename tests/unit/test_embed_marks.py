@@ -47,6 +47,8 @@ LAYERS = MarkLayers(
     whom=np.concatenate([np.zeros((3, 3)), np.tile([[9.0, 0, 0]], (HIDDEN - 3, 1))]).astype(np.float32),
     ends=np.array([[0, 9, 0], [0, 0, 9]], np.float32),
     steps=np.zeros(2 * MOST_STEPS + 1, np.float32),
+    right=np.zeros(2, np.float32),
+    right_by=np.array([1, 1, 1, -1, 0], np.float32),
 )
 
 

@@ -14,7 +14,13 @@ from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_reader import read_facts
-from reverie_server.heuristics.marked_facts import UNSURE, facts_of_marks, passages_to_mark
+from reverie_server.heuristics.marked_facts import (
+    CONFIDENCE,
+    UNSURE,
+    confidence_of,
+    facts_of_marks,
+    passages_to_mark,
+)
 from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
@@ -31,7 +37,10 @@ def facts(marked: str, *, sure: float = 0.9, read: bool = False, of: Chosen = ma
 
 def facts_in(marked: str, *, sure: float = 0.9, read: bool = False, of: Chosen = max) -> list[StatedFact]:
     read_as = marked_text(marked)
-    marks = [Mark(span.start, span.end, span.label, sure, span.state, of=of(span.of)) for span in read_as.spans]
+    marks = [
+        Mark(span.start, span.end, span.label, 0.9, span.state, of=of(span.of), confidence=sure)
+        for span in read_as.spans
+    ]
     utterance = Utterance(read_as.text, MARCH)
     [passage] = passages_to_mark([utterance], "english")
     known: dict[str, list[StatedFact]] = {}
@@ -117,13 +126,13 @@ def test_what_is_over_comes_before_what_holds_since() -> None:
 
 
 def test_an_unsure_mark_says_nothing() -> None:
-    assert facts("{job:carer} at {employer:Oak Lodge}", sure=0.5) == []
+    assert facts("{job:carer} at {employer:Oak Lodge}", sure=0.3) == []
 
 
 def test_what_is_said_of_somebody_unsure_is_of_nobody_before() -> None:
     text = "my sister rang, says my brother is a copper now"
     [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
-    marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4), Mark(37, 43, "job", 0.9, of=1)]
+    marks = [Mark(3, 9, "rel", 0.9), Mark(24, 31, "rel", 0.4, confidence=0.3), Mark(37, 43, "job", 0.9, of=1)]
     assert facts_of_marks(passage, marks, {}, People()) == []
 
 
@@ -185,7 +194,7 @@ def test_who_somebody_was_is_said_of_nobody_now() -> None:
 def test_an_unsure_name_names_nobody() -> None:
     text = "my brother Dunno is a plumber"
     [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
-    marks = [Mark(3, 10, "rel", 0.9), Mark(11, 16, "person", 0.3, of=0), Mark(22, 29, "job", 0.9, of=1)]
+    marks = [Mark(3, 10, "rel", 0.9), Mark(11, 16, "person", 0.3, of=0, confidence=0.3), Mark(22, 29, "job", 0.9, of=1)]
     assert facts_of_marks(passage, marks, {}, People()) == []
     of_brother = [*marks[:2], replace(marks[2], of=0)]
     assert [fact.subject for fact in facts_of_marks(passage, of_brother, {}, People())] == ["user's brother"]
@@ -198,20 +207,22 @@ def test_what_is_over_and_what_holds_stay_two_side_by_side() -> None:
 def test_what_may_not_hold_takes_the_place_of_nothing() -> None:
     text = "i'm in Leeds"
     [passage] = passages_to_mark([Utterance(text, MARCH)], "english")
-    mark = Mark(7, 12, "home", 0.97, state_probability=0.97, of_probability=0.97)
-    for unsure in (replace(mark, state_probability=0.6), replace(mark, of_probability=0.7)):
-        assert [fact.confidence for fact in facts_of_marks(passage, [unsure], {}, People())] == [UNSURE]
-    assert [fact.confidence for fact in facts_of_marks(passage, [mark], {}, People())] > [UNSURE]
-    assert facts_of_marks(passage, [replace(mark, state_probability=0.4)], {}, People()) == []
+    mark = Mark(7, 12, "home", 0.97, confidence=0.97)
+    unsure = replace(mark, confidence=0.7)
+    assert [fact.confidence for fact in facts_of_marks(passage, [unsure], {}, People())] == [confidence_of(0.7)]
+    assert [fact.confidence for fact in facts_of_marks(passage, [mark], {}, People())] == [CONFIDENCE]
+    assert UNSURE <= confidence_of(0) < confidence_of(0.7) < confidence_of(1) < CONFIDENCE
+    assert facts_of_marks(passage, [replace(mark, confidence=0.3)], {}, People()) == []
 
 
 def test_words_that_something_is_over_have_to_be_surer() -> None:
     assert changes("{over_job:ich habe gekündigt}") == [("quit", "job", "job")]
-    assert facts("{over_job:ich habe gekündigt}", sure=0.7) == []
+    assert facts("{over_job:ich habe gekündigt}", sure=0.5) == []
 
 
 def test_who_lost_a_job_is_the_one_of_whom_it_is_said() -> None:
-    assert changes("my {rel:husband} {over_job@1:got the sack}") == []
+    assert facts("my {rel:husband} {over_job@1:got the sack}") == [("user's husband", "quit", "job")]
+    assert changes("they {over_partner@1:split up}, {rel:mum} and {rel:dad}") == []
     assert changes("my {rel:boss} {over_job:sacked me}") == [("quit", "job", "job")]
 
 
@@ -275,7 +286,7 @@ def test_what_is_not_sure_takes_the_place_of_nothing() -> None:
     assert resolve([plasterer, gum]).closures == ()
     assert [each.old for each in resolve([plasterer, timed(2, "roofer", is_sure=True)]).closures] == [1]
     [name] = facts_in("Hi I'm {name:Daniel}", sure=0.99)
-    assert name.confidence == UNSURE
+    assert name.confidence < CONFIDENCE
     sure, unsure = (facts_in("i'm a {job:plasterer}", sure=share)[0].confidence for share in (0.95, 0.7))
     assert sure > unsure
 

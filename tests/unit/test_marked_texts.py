@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
-from reverie_bench.marks import MarkedText, kind_of, marked_text, marked_texts
+from reverie_bench import marks
+from reverie_bench.marks import MarkedText, kind_of, marked_text, marked_texts, relations
 from reverie_bench.tagged import tagged_lives
-from reverie_indexer.embed.marks import BEINGS, NOBODY, SPEAKER
+from reverie_indexer.embed.marks import BEINGS, NO_RELATION, NOBODY, SPEAKER
 
 KIND = re.compile(
     r"over_(?:home|job|other|partner|pet)"
@@ -60,8 +62,25 @@ def test_behind_a_label_stands_whose_a_span_is() -> None:
 
 def test_what_a_span_is_of_says_of_whom_it_is() -> None:
     def is_plain(text: MarkedText) -> bool:
-        return all(to < 0 or text.spans[to].label in BEINGS for span in text.spans for to in span.of)
+        return all(
+            to < 0 or (to != at and text.spans[to].label in BEINGS)
+            for at, span in enumerate(text.spans)
+            for to in span.of
+        )
 
     assert [text.text for text in marked_texts() if not is_plain(text)] == []
     to_beings = [span for text in marked_texts() for span in text.spans if max(span.of) >= 0]
     assert len(to_beings) > 4_000
+
+
+def test_the_words_for_who_somebody_is_are_written_once_and_say_it_in_english() -> None:
+    rows = (Path(marks.__file__).parent / "relations.txt").read_text(encoding="utf-8").splitlines()
+    assert len(relations()) == len(rows) > 1_500
+    assert {NO_RELATION, "mother", "wife", "boss", "friend"} <= set(relations().values())
+    words = [
+        text.text[span.start : span.end].lower()
+        for text in marked_texts()
+        for span in text.spans
+        if span.label == "rel"
+    ]
+    assert sum(word in relations() for word in words) > 0.98 * len(words)

@@ -8,13 +8,18 @@ what is over with `ex_`, of what is to come with `next_`; `over_…` is the word
 
 Behind a label stands whose the span is where that is not plain: `{o_age@3:nine}` of the third span of the message,
 `{rel@x:missus}` of somebody whom no span names, `{person=2:Gemma}` is who the second span says.
+
+`relations.txt` has the words of `rel` spans in all these languages, in small letters, each with who that is in English;
+`none` is anybody else, and of words that do not tell.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from reverie_bench.tagged import HELD_OF
@@ -71,6 +76,13 @@ def marked_texts() -> list[MarkedText]:
             elif row.strip():
                 found.append(marked_text(row, who))
     return found
+
+
+@cache
+def relations() -> Mapping[str, str]:
+    """Who somebody is, in English, by the words for it in small letters."""
+    rows = (_FOLDER / "relations.txt").read_text(encoding="utf-8").splitlines()
+    return dict(row.rsplit(" = ", 1) for row in rows)
 
 
 def marked_text(row: str, who: str | None = None) -> MarkedText:

@@ -2,41 +2,47 @@
 
 Needs `reverie[models]`, and half an hour. The adapter of the model and the layers on its tokens (`embed.marks`) are
 learnt together, by the cross entropy of the tags, and of what each marked span says besides (AdamW), and written where
-the model looks for them. What is found of held messages is printed by kind, at some probabilities from which a mark may
-be believed.
+the model looks for them. How likely a mark is right is then fitted to what is marked of held messages (logistic
+regression). What is found of these is printed by kind, from some such likelihoods on; each is judged by a function that
+was fitted without its life.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_predict
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from reverie_bench.adapt.encoder import AdaptableEncoder
-from reverie_bench.marks import MarkedText, Span, marked_texts
+from reverie_bench.marks import MarkedText, Span, marked_texts, relations
 from reverie_indexer.embed.adapter import adapter_file, packed
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.local import load_tokeniser
 from reverie_indexer.embed.marks import (
     BEINGS,
     MOST_STEPS,
+    NO_RELATION,
     NOBODY,
+    RIGHT_BY,
     SPEAKER,
     STATES,
     Mark,
     MarkLayers,
+    features_of,
     mark_layers_file,
     marks_of,
     packed_mark_layers,
 )
-from reverie_server.heuristics.marked_people import known_relation
 
 RANK = 16
 _ROUNDS, _BATCH, _MOST_TOKENS, _ABOUT_AS_LONG = 6, 16, 96, 8
@@ -45,7 +51,8 @@ _WIDTH, _WEIGHT_OF_THE_REST = 64, 0.5
 _SEED = 20261130
 # A kind, and who somebody is, of which there are fewer spans is not learnt.
 _FEWEST, _FEWEST_RELATIONS = 40, 20
-_FROM = (0.5, 0.6, 0.7, 0.8, 0.9)
+_FROM = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_FOLDS = 5
 _IGNORED = -100
 
 
@@ -128,6 +135,7 @@ class Layers(nn.Module):
             found[f"{name}_offsets"] = layer.bias.detach().numpy().copy()
         found |= {key: getattr(self, key).weight.detach().T.numpy().copy() for key in ("whose", "whom")}
         found |= {key: getattr(self, key).detach().numpy().copy() for key in ("ends", "steps")}
+        found |= {"right": np.zeros(len(self.labels)), "right_by": np.zeros(RIGHT_BY)}
         return MarkLayers(self.labels, self.relation_names, **found)
 
 
@@ -138,11 +146,12 @@ def main() -> None:
     labels = _often((span.label for text in texts for span in text.spans), _FEWEST)
     layers = Layers(labels, _often(_relations_in(texts), _FEWEST_RELATIONS))
     encoder = learn(cases_of([text for text in texts if not text.is_held], layers), layers)
-    learnt = layers.as_learnt()
     adapter_file(E5.name, "marks").write_bytes(packed(encoder.adapter()))
-    mark_layers_file(E5.name).write_bytes(packed_mark_layers(learnt))
     held = [text for text in texts if text.is_held]
-    print("\n".join(report(marks_by_text(encoder, held, layers, learnt), held)))
+    marks = marks_by_text(encoder, held, layers, layers.as_learnt())
+    learnt, judged = with_confidence(layers.as_learnt(), marks, held)
+    mark_layers_file(E5.name).write_bytes(packed_mark_layers(learnt))
+    print("\n".join(report(judged, held)))
 
 
 def _often(values: Iterator[str], fewest: int) -> list[str]:
@@ -151,7 +160,12 @@ def _often(values: Iterator[str], fewest: int) -> list[str]:
 
 def _relations_in(texts: Sequence[MarkedText]) -> Iterator[str]:
     for text in texts:
-        yield from (known_relation(text.text[span.start : span.end]) for span in text.spans if span.label == "rel")
+        yield from (relation_of(text, span) for span in text.spans)
+
+
+def relation_of(text: MarkedText, span: Span) -> str:
+    """Who the words of a span say that somebody is; "" where nobody wrote that down."""
+    return relations().get(text.text[span.start : span.end].lower(), "") if span.label == "rel" else ""
 
 
 def cases_of(texts: Sequence[MarkedText], layers: Layers) -> list[_Case]:
@@ -174,7 +188,7 @@ def cases_of(texts: Sequence[MarkedText], layers: Layers) -> list[_Case]:
             if tag is not None:
                 tags[inside[0]] = tag
                 tags[inside[0] + 1 : inside[-1] + 1] = [tag + 1] * (inside[-1] - inside[0])
-            name = known_relation(text.text[span.start : span.end]) if span.label == "rel" else ""
+            name = relation_of(text, span)
             is_learnt = name in layers.relation_names
             relation = layers.relation_names.index(name) if is_learnt else _IGNORED
             spans.append(_TaggedSpan(inside[0], inside[-1], span, relation))
@@ -245,6 +259,32 @@ def marks_by_text(
     return found
 
 
+def with_confidence(
+    layers: MarkLayers, marks: Mapping[str, Sequence[Mark]], texts: Sequence[MarkedText]
+) -> tuple[MarkLayers, dict[str, list[Mark]]]:
+    """The layers with how likely a mark is right, fitted to marks of texts; and these marks with how likely each is by
+    what is fitted without its life."""
+    found = [(text, mark) for text in texts for mark in marks.get(text.text, ())]
+    is_right = np.array([any(is_same(mark, span) for span in text.spans) for text, mark in found])
+    rows = np.array([_row(layers, mark) for _, mark in found])
+    model = LogisticRegression(max_iter=2000)
+    folds = GroupKFold(_FOLDS)
+    lives = [text.life for text, _ in found]
+    shares = cross_val_predict(model, rows, is_right, groups=lives, cv=folds, method="predict_proba")[:, 1]
+    model.fit(rows, is_right)
+    kinds = len(layers.labels)
+    right = (model.coef_[0, :kinds] + model.intercept_[0]).astype(np.float32)
+    judged: dict[str, list[Mark]] = {text.text: [] for text in texts if text.text in marks}
+    for (text, mark), share in zip(found, shares, strict=True):
+        judged[text.text].append(replace(mark, confidence=float(share)))
+    return replace(layers, right=right, right_by=model.coef_[0, kinds:].astype(np.float32)), judged
+
+
+def _row(layers: MarkLayers, mark: Mark) -> NDArray[np.float32]:
+    is_kind = np.array([label == mark.label for label in layers.labels], np.float32)
+    return np.concatenate([is_kind, features_of(mark)])
+
+
 def report(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) -> Iterator[str]:
     """The lines that say how many spans are found, and how many that are found are right, exactly or nearly: by kind,
     by when they hold, and by whose they are. Right is one of the same kind, in the same state, the speaker's or not."""
@@ -257,10 +297,10 @@ def report(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) -> Iterato
         for span in text.spans:
             known.update(_groups(span.label, span.state, span.of == {SPEAKER}))
         for mark in marks[text.text]:
-            is_right = any(_is_same(mark, span) for span in text.spans)
+            is_right = any(is_same(mark, span) for span in text.spans)
             for group in _groups(mark.label, mark.state, mark.of == SPEAKER):
                 for limit in _FROM:
-                    if mark.probability >= limit:
+                    if mark.confidence >= limit:
                         found[group, limit] += 1
                         right[group, limit] += is_right
     yield f"recall/precision from {_FROM}"
@@ -271,6 +311,7 @@ def report(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) -> Iterato
             figures.append(f"{right[group, limit] / known[group]:.2f}/{of_found:.2f}")
         yield f"{group:20} {known[group]:5}  {'  '.join(figures)}"
     yield from _report_of_whose(marks, texts)
+    yield from _report_of_relations(marks, texts)
 
 
 def _report_of_whose(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) -> Iterator[str]:
@@ -296,6 +337,18 @@ def _report_of_whose(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) 
         yield f"{group:20} {known[group]:5}  right {right[group] / known[group]:.2f}"
 
 
+def _report_of_relations(marks: dict[str, list[Mark]], texts: Sequence[MarkedText]) -> Iterator[str]:
+    """Of the marked words for who somebody is: how many are said to be somebody, and how many of these are right."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        for mark in marks.get(text.text, ()):
+            span = next((span for span in text.spans if mark.label == "rel" and _is_same_span(mark, span)), None)
+            if span is not None and (name := relation_of(text, span)):
+                counts += Counter({"known": name != NO_RELATION, "said": bool(mark.relation)})
+                counts += Counter({"right": bool(mark.relation) and mark.relation == name})
+    yield f"who somebody is: {counts['known']} known, {counts['said']} said, {counts['right']} right"
+
+
 def _groups(kind: str, state: str, is_speakers: bool) -> tuple[str, ...]:
     is_value = kind not in BEINGS
     return ("all", kind, *(["speaker's" if is_speakers else "other's"] if is_value else []), f"all {state}")
@@ -308,7 +361,8 @@ def _is_same_span(mark: Mark, span: Span) -> bool:
     return mark.label == span.label and common > 0 and 2 * common >= longer
 
 
-def _is_same(mark: Mark, span: Span) -> bool:
+def is_same(mark: Mark, span: Span) -> bool:
+    """Whether a mark says what a span does: kind, state, and whether it is the speaker's."""
     is_alike = mark.label in BEINGS or (mark.of == SPEAKER) == (span.of == {SPEAKER})
     return is_alike and mark.state == span.state and _is_same_span(mark, span)
 

@@ -4,15 +4,16 @@ Kinds: a linear layer, by BIO tags. A kind has two tags, for its first token and
 no kind. The tags of a text are the likeliest that make spans (Viterbi): what goes on stands behind what it goes on
 with. A span is the mean of its tokens' states. By it a second layer says whether what it says holds, is over or is to
 come; a third who somebody is, in any language; and whose it is the bilinear score of it with each span of a being, with
-the speaker, and with nobody (as heads are chosen in a parser by dependencies). All of it, and the adapter under it, is
-learnt from marked sentences (`python -m reverie_bench.marks.learn`).
+the speaker, and with nobody (as heads are chosen in a parser by dependencies). How likely all of that is right is a
+logistic function of how likely each is, fitted to marks that nothing was learnt of. All of it, and the adapter under
+it, is learnt from marked sentences (`python -m reverie_bench.marks.learn`).
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -31,12 +32,13 @@ NAMES = frozenset({"person", "petname"})
 """Those of them that are names."""
 MOST_STEPS = 4
 """So many spans away is as far as any more."""
+RIGHT_BY = 5
+"""So many features (`features_of`) tell, beside its kind, how likely a mark is right."""
 _OF_WORDS = ("labels", "relation_names")
 _LITTLE = 1e-4
-# Who somebody is, is said from here on, which is right of nine in ten words of languages that it was not learnt of; not
-# that they are a boss, for which secretaries and headmasters are taken, too: the word itself stands in the text.
-_SURE_OF_RELATION = 0.97
-_SELDOM_RIGHT = frozenset({"boss", "cousin"})
+NO_RELATION = "none"
+"""Who somebody is that is none of the others."""
+_SURE_OF_RELATION = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Mark:
     """A span of a text, in characters, the kind of what it says, and how likely it is that it says that, from 0 to 1.
 
     `of` is whose it is: the number of another mark of the text, `SPEAKER` or `NOBODY`; of a name, the mark that says
-    who that is. `relation` is who somebody is, in English, where that is known: `wife` of "moglie".
+    who that is. `relation` is who somebody is, in English, where that is known: `wife` of "moglie". `confidence` is how
+    likely the kind, the state and, but of a being, whose it is are right together.
     """
 
     start: int
@@ -56,6 +59,7 @@ class Mark:
     of: int = SPEAKER
     of_probability: float = 1.0
     relation: str = ""
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ class MarkLayers:
 
     `kinds` is `[hidden, 1 + 2 · labels]`, `states` `[hidden, 3]`, `relations` `[hidden, relation_names]`, each with
     offsets. `whose` and `whom` are `[hidden, width]`; `ends` `[2, width]` is what stands for the speaker and for
-    nobody, `steps` `[2 · MOST_STEPS + 1]` what is added by how many spans further on whose it is stands.
+    nobody, `steps` `[2 · MOST_STEPS + 1]` what is added by how many spans further on whose it is stands. `right` is
+    `[labels]`, and `right_by` `[RIGHT_BY]`, for how likely a mark is right (`features_of`).
     """
 
     labels: tuple[str, ...]
@@ -79,6 +84,8 @@ class MarkLayers:
     whom: Floats
     ends: Floats
     steps: Floats
+    right: Floats
+    right_by: Floats
 
 
 def mark_layers_file(model: str) -> Path:
@@ -138,21 +145,27 @@ def _with_the_rest(marks: Sequence[Mark], spans: Floats, layers: MarkLayers) -> 
         shares = whose[at]
         best, state, relation = int(shares.argmax()), int(states[at].argmax()), int(relations[at].argmax())
         name = layers.relation_names[relation]
-        is_said = mark.label == "rel" and relations[at, relation] >= _SURE_OF_RELATION and name not in _SELDOM_RIGHT
-        found.append(
-            Mark(
-                mark.start,
-                mark.end,
-                mark.label,
-                mark.probability,
-                STATES[state],
-                float(states[at, state]),
-                best if best < len(marks) else len(marks) - 1 - best,
-                float(shares[best]),
-                name if is_said else "",
-            )
+        is_said = mark.label == "rel" and relations[at, relation] >= _SURE_OF_RELATION and name != NO_RELATION
+        whole = replace(
+            mark,
+            state=STATES[state],
+            state_probability=float(states[at, state]),
+            of=best if best < len(marks) else len(marks) - 1 - best,
+            of_probability=float(shares[best]),
+            relation=name if is_said else "",
         )
+        logit = layers.right[layers.labels.index(mark.label)] + features_of(whole) @ layers.right_by
+        found.append(replace(whole, confidence=float(1 / (1 + np.exp(-logit)))))
     return found
+
+
+def features_of(mark: Mark) -> Floats:
+    """By what a mark is judged beside its kind `[RIGHT_BY]`: the log-odds of its kind, its state, and, but of a being,
+    of whose it is; whether it is over, or to come."""
+    of_probability = 0.5 if mark.label in BEINGS else mark.of_probability
+    probabilities = np.array([mark.probability, mark.state_probability, of_probability])
+    shares = np.clip(probabilities, _LITTLE, 1 - _LITTLE)
+    return np.array([*np.log(shares / (1 - shares)), mark.state == "over", mark.state == "next"], np.float32)
 
 
 def _whose(spans: Floats, layers: MarkLayers) -> Floats:

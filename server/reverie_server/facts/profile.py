@@ -22,6 +22,7 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.files.well_known import PROFILE
+from reverie_server.heuristics.marked_facts import confidence_of
 from reverie_server.heuristics.profile_lines import (
     KnownOfSelf,
     NewProfile,
@@ -42,8 +43,8 @@ from reverie_server.provenance.tombstones import Tombstones, tombstone_mark
 log = structlog.get_logger()
 SQL = Queries(__file__)
 STAGE: Stage = "facts"
-# A mark from here on may take the place of others; patterns are surer.
-_SURE = 0.69
+# A mark from here on may take the place of others; patterns are surer. What is believed less than the other is no line.
+_SURE, _LEAST = 0.69, confidence_of(0.6)
 _MAX_FACTS, _MAX_DEAD, _MAX_VERSIONS = 400, 100, 30
 # A longer file is not looked at: it is read each time, and no profile.
 _MAX_BYTES = 100_000
@@ -117,7 +118,7 @@ class ProfileOfFacts:
     async def _look(self, connection: Connection, tenant_id: str, slice_id: int) -> _Seen | None:
         """What there is to write, and where; None where somebody has deleted the file, or it is too long."""
         params: dict[str, Any] = {"tenant_id": tenant_id, "slice_id": slice_id, "path": PROFILE, "at": self.now()}
-        params |= {"self": SELF, "sure": _SURE, "predicates": predicates()}
+        params |= {"self": SELF, "sure": _SURE, "least": _LEAST, "predicates": predicates()}
         found = await store.read_documents(connection, tenant_id, [slice_id], [PROFILE])
         if any(document.deleted_at is not None or len(text.encode()) > _MAX_BYTES for document, text in found):
             return None

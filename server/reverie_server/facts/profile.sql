@@ -13,6 +13,7 @@ CROSS JOIN LATERAL (
     ORDER BY session_key IS NULL, said_at DESC, source_id DESC LIMIT 1) s
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.subject = %(self)s AND f.about_user
   AND f.state = 'current' AND (f.valid_to IS NULL OR f.valid_to > %(at)s) AND f.valid_from <= %(at)s
+  AND (f.confidence >= %(least)s::real OR f.method = 'llm' OR f.model IS NULL OR f.confirmed_by IS NOT NULL)
   AND f.predicate = ANY(%(predicates)s::text[]) AND coalesce(f.change ->> 'kind', '') <> 'ends'
   AND NOT EXISTS (
       SELECT FROM facts g JOIN fact_sources o ON o.tenant_id = g.tenant_id AND o.fact_id = g.fact_id

@@ -24,7 +24,6 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.marked_people import (
-    SURE,
     Somebody,
     being_of,
     is_of_end,
@@ -45,11 +44,12 @@ from reverie_server.text.fences import strip_injected
 
 _MAX_CHARS = 300
 _CUE_CHARS = 40
-# How far a fact of a mark is believed, from the second probability on by the first.
-CONFIDENCE, SURELY = 0.7, 0.9
-UNSURE = 0.65
-"""How far one of any other mark is believed. It takes the place of no surer fact, and, but for homes and employers, of
-none: "im chewing gum like a footy manager" is no job, and ends none."""
+# How far a fact of a mark is believed that is likelier right than the second.
+CONFIDENCE, SURELY = 0.7, 0.85
+UNSURE = 0.6
+"""How far one of any other mark is believed at least (`confidence_of`). It takes the place of no surer fact, and, but
+for homes and employers, of none: "im chewing gum like a footy manager" is no job, and ends none."""
+_FOR_CONFIDENCE = 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,6 @@ _KIND: Mapping[str, _Kind] = {
 }
 # What is over where no value of it is said, as `changes.change_rules` knows it.
 _ENDED: Mapping[str, tuple[str, str]] = {"over_job": ("quit", "job"), "over_partner": ("broke up", "broke up")}
-# What of a life says who somebody is.
-_WHO = frozenset(
-    (
-        *("name", "nick", "age", "birthday", "home", "from", "job", "employer", "field", "studies", "school"),
-        *("marital", "kids", "lives_with", "illness", "allergy", "diet", "avoids", "religion", "speaks"),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +130,7 @@ def passages_to_mark(utterances: Sequence[Utterance], language: str) -> list[Pas
         own = cues_of(folded(text[:2000]), all_cues().get(language))
         sentences = [(span.start, span.end, text[span.start : span.end].strip()) for span in spoken_sentences(text)]
         told = [
-            ToldSentence(start, end, sentence, _told(sentence, cues_of(folded(sentence), own)))
+            ToldSentence(start, end, sentence, told_of(sentence, cues_of(folded(sentence), own)))
             for start, end, sentence in sentences
             if len(sentence) <= _MAX_CHARS
         ]
@@ -191,7 +184,7 @@ def facts_of_marks(
                 each.kind.category,
                 passage.said_at,
                 passage.said_at,
-                confidence=CONFIDENCE if _is_surely(each) else UNSURE,
+                confidence=confidence_of(each.mark.confidence) if not _is_surely(each) else CONFIDENCE,
                 is_functional=is_one and not each.is_over,
                 about_user=each.subject == SELF,
                 change=Change("ends", sentence.told[:_CUE_CHARS], each.value) if each.is_over else None,
@@ -200,28 +193,18 @@ def facts_of_marks(
     return found
 
 
+def confidence_of(confidence: float) -> float:
+    """How far a fact is believed of a mark that is right with this likelihood, and may take the place of nothing."""
+    return UNSURE + _FOR_CONFIDENCE * confidence
+
+
 def _is_surely(said: _Said) -> bool:
     """Whether what a mark says may take the place of another fact; a name of somebody else is soon taken for one's own:
     "Translate, please: Hi, I'm Daniel from Lagos"."""
-    mark = said.mark
-    return (
-        min(mark.probability, mark.state_probability, mark.of_probability) >= SURELY and said.kind.predicate != "name"
-    )
+    return said.mark.confidence >= SURELY and said.kind.predicate != "name"
 
 
-def says_who(marks: Sequence[Mark]) -> bool:
-    """Whether the marks of a sentence surely say who the speaker is, or who somebody is to them."""
-    sure = {
-        mark.label
-        for mark in marks
-        if min(mark.probability, mark.state_probability) >= SURE
-        and mark.state == "holds"
-        and (mark.label in NAMES or is_own(mark))
-    }
-    return not sure.isdisjoint(_WHO) or {"rel", "person"} <= sure or {"pet", "petname"} <= sure
-
-
-def _told(sentence: str, cues: Cues | None) -> str:
+def told_of(sentence: str, cues: Cues | None) -> str:
     """What a sentence tells, without what asks to remember it; "" where it quotes, jokes, or makes something up.
 
     Whether it asks, the marks know: "How do you keep a bedroom cool, it's the new place in Anlaby" tells of a home.
@@ -258,9 +241,10 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
         if mark.label in NAMES:
             yield from _said_of(text, mark, value, beings[at], people)
         elif mark.label in _ENDED:
-            if is_own(mark):
+            whose = SELF if is_own(mark) else subject_of_mark(text, being_of(mark, beings), people)
+            if whose == SELF or (whose is not None and mark.label == "over_job"):
                 predicate, object_ = _ENDED[mark.label]
-                yield _Said(mark, SELF, _Kind(predicate, "event"), object_, is_over=True)
+                yield _Said(mark, whose, _Kind(predicate, "event"), object_, is_over=True)
         elif (kind := _KIND.get(mark.label)) is not None:
             if mark.label == "pet" and (beings[at].is_named or beings[at].is_of_other):
                 continue

@@ -14,15 +14,12 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import PETS
 from reverie_server.heuristics.stated_fact import SELF
 
-# From here on four of five marks of held lives are right, of the doubtful labels as many from `SURE` on.
-LEAST_SURE = 0.6
+LEAST_SURE = 0.4
+"""From here on a mark is believed. Of all that are, three of four are right."""
 # What ends something takes away what was said.
-_SURE_OF_ENDS = 0.8
-# What becomes a line of a profile has to be surer.
-SURE = 0.8
-# Whose a span is, is believed from here on, and that it holds.
-_SURE_OF_WHOSE, _LEAST_OF_STATE = 0.6, 0.5
-_DOUBTFUL = frozenset({"drives", "has", "hobby", "schedule", "studies"})
+_SURE_OF_ENDS = 0.55
+# Whose the word for somebody is, or their name, is believed from here on.
+_SURE_OF_WHOSE = 0.6
 _KINDS = BEINGS - NAMES
 # Who one of a name can be: "my neighbour and his Rex" says of no neighbour that he is Rex.
 _NAMED = {"person": ("rel", "kids", "person"), "petname": ("pet", "petname")}
@@ -55,10 +52,8 @@ def is_of_end(mark: Mark) -> bool:
 
 
 def is_sure(mark: Mark) -> bool:
-    """Whether a mark is believed: by its label and when it holds, from a probability on."""
-    least = _SURE_OF_ENDS if is_of_end(mark) else SURE if mark.label in _DOUBTFUL else LEAST_SURE
-    least_of_state = _SURE_OF_ENDS if is_of_end(mark) else _LEAST_OF_STATE
-    return mark.probability >= least and mark.state_probability >= least_of_state
+    """Whether a mark is believed."""
+    return mark.confidence >= (_SURE_OF_ENDS if is_of_end(mark) else LEAST_SURE)
 
 
 def whole_marks(text: str, marks: Sequence[Mark]) -> list[Mark]:
@@ -86,8 +81,8 @@ def _in_one(text: str, marks: Sequence[Mark]) -> list[Mark]:
         is_beside = last is not None and text[last.end : mark.start] in ("", " ")
         if last is not None and is_alike and is_beside and mark.of != at - 1 and last.of != at:
             surer = max(last, mark, key=lambda each: each.of_probability)
-            share = min(last.probability, mark.probability)
-            found[-1] = replace(surer, start=last.start, end=mark.end, probability=share)
+            share = min(last.confidence, mark.confidence)
+            found[-1] = replace(surer, start=last.start, end=mark.end, confidence=share)
         else:
             found.append(mark)
         places.append(len(found) - 1)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import structlog
 
-from reverie_indexer.embed.local import LocalEmbedder
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot, Ready
 from reverie_server.heuristics.line_worth import Passing
-from reverie_server.heuristics.marked_facts import says_who
 from reverie_server.heuristics.worth_model import WorthKind, model
 from reverie_server.search.query_vector import query_vector
 
@@ -22,9 +20,6 @@ _PASSING = (0.8, 2.5)
 # From these log-odds a sentence says who the speaker is, if they are by so much more than those that it is of no use in
 # a month: nine of ten do. A vector is worth its cost from these log-odds of the words on.
 _PERSON, _MARGIN, _LEAST_BY_WORDS = 1.0, 3.5, -2.5
-# Of sentences in which a span says it, more is to be believed. Below are errands with a name in them: "Write a line for
-# a birthday card, it's for my mate Macca who's a roofer".
-_MARGIN_IF_MARKED = 0.5
 # A worker loads the model once somebody waits for it.
 _WAIT_SECONDS = 30.0
 
@@ -42,31 +37,16 @@ async def passing_of(models: ModelSlot, texts: Iterable[str]) -> dict[str, Passi
 
 
 async def persons_among(models: ModelSlot, texts: Iterable[str]) -> frozenset[str]:
-    """The texts that say who their speaker is: as a whole, or in a span of theirs (`embed.marks`)."""
+    """The texts that say who their speaker is."""
     distinct = list(dict.fromkeys(texts))
     ready = await models.wait(_WAIT_SECONDS) if distinct else None
-    marked = await _with_marks(ready, distinct)
     found: set[str] = set()
     for text in distinct:
-        if text not in marked and model().by_words("person", text) <= _LEAST_BY_WORDS:
-            continue
-        person, passing = await _log_odds(ready, text, ("person", "passing"))
-        is_person = person > _PERSON and person - passing > _MARGIN
-        if is_person or (text in marked and person - passing > _MARGIN_IF_MARKED):
-            found.add(text)
+        if model().by_words("person", text) > _LEAST_BY_WORDS:
+            person, passing = await _log_odds(ready, text, ("person", "passing"))
+            if person > _PERSON and person - passing > _MARGIN:
+                found.add(text)
     return frozenset(found)
-
-
-async def _with_marks(ready: Ready | None, texts: Sequence[str]) -> frozenset[str]:
-    """The texts in which a span surely says who the speaker is."""
-    if ready is None or not isinstance(ready.embedder, LocalEmbedder):
-        return frozenset()
-    try:
-        marks = await ready.embedder.marks(texts)
-    except EmbedderUnavailable as error:
-        log.warning("sentences_not_marked", detail=str(error))
-        return frozenset()
-    return frozenset(text for text, of_text in zip(texts, marks or (), strict=False) if says_who(of_text))
 
 
 async def _log_odds(ready: Ready | None, text: str, kinds: Sequence[WorthKind]) -> list[float]:

@@ -46,6 +46,7 @@ _WORK = content_terms("job work trabajo empleo curro laburo puesto arbeit stelle
 _BY_KIND = (
     ("works_at", _WORK),
     ("works_as", _WORK),
+    ("boss", _WORK),
     ("drives", content_terms("car auto wagen coche carro")),
 )
 # What a trip consists of before it begins, and how long before that is said.
@@ -101,8 +102,12 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
         for predicate in ("works_at", "works_as", "boss"):
             for old in list(ledger.of_key(new.subject, predicate)):
                 ledger.close(old, new)
-    if new.subject == SELF and change.kind == "ends":
-        _close_what_is_meant(ledger, new)
+    if new.subject == SELF and new.predicate == "broke up" and change.kind == "ends":
+        _close_loved_one(ledger, new)
+    if new.predicate == "quit" and new.object_terms and change.kind == "ends":
+        meant = [kind for kind, words in _BY_KIND if new.object_terms <= words]
+        for old in [old for kind in meant for old in ledger.of_key(new.subject, kind)]:
+            ledger.close(old, new)
     if change.kind == "ends" and new.predicate in ("left", "moved_out"):
         for role in (*ROLES, *PETS) if new.predicate == "left" else FLATMATES:
             for old in list(ledger.of_key(SELF, key_of(role))):
@@ -110,15 +115,11 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
                     ledger.close(old, new)
 
 
-def _close_what_is_meant(ledger: Ledger, new: ReadFact) -> None:
-    """Close the one there is: `We split up` says nobody's name, `I quit my job` no employer."""
-    if new.predicate == "broke up" and new.fact.object == new.predicate:
+def _close_loved_one(ledger: Ledger, new: ReadFact) -> None:
+    """Close the one there is: `We split up` says nobody's name."""
+    if new.fact.object == new.predicate:
         states = [old for old in ledger.of_key(SELF, "is") if old.object_terms and old.object_terms <= _BOUND]
         for old in [*states, *(old for role in _LOVED for old in ledger.of_key(SELF, key_of(role)))]:
-            ledger.close(old, new)
-    if new.predicate == "quit" and new.object_terms:
-        meant = [kind for kind, words in _BY_KIND if new.object_terms <= words]
-        for old in [old for kind in meant for old in ledger.of_key(SELF, kind)]:
             ledger.close(old, new)
 
 
