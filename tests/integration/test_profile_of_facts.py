@@ -6,9 +6,12 @@ import pytest
 from tests.facts import read_facts, reading, rows
 from tests.talks import Talk
 
+from reverie_indexer.index.slices import lock_slice
+from reverie_server.access.keys import OPERATOR
 from reverie_server.app.pending_jobs import drain
 from reverie_server.forgetting.selection import Target
 from reverie_server.runtime import Runtime
+from reverie_server.search.request import request_for
 
 
 @pytest.fixture
@@ -135,3 +138,22 @@ async def test_what_holds_of_others_is_no_line_of_theirs(talk: Talk, runtime: Ru
     other = Talk(reading(runtime), "web:2", owner_key="user:2")
     await tell(other, "name of user = Bo.")
     assert (await profile(talk), await profile(other)) == (["- Home: Rome"], ["- Name: Bo"])
+
+
+async def test_a_line_is_no_result_beside_what_was_said(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = Rome.", "name of user = Ada.")
+    grant = await talk.runtime.gate.read(OPERATOR, talk.agent_id, talk.owner_key)
+    found = (await talk.runtime.search.search(request_for(grant, "Rome Ada"))).results
+    assert [result.path for result in found if result.path == "PROFILE.md"] == []
+    files = (await talk.runtime.search.search(request_for(grant, "Rome Ada", tiers=("document",)))).results
+    assert "PROFILE.md" in {result.path for result in files}
+
+
+async def test_what_ends_on_a_day_is_no_line(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = Rome.")
+    _, place = await talk.grant()
+    async with talk.runtime.database.tenant(place.tenant_id) as connection:
+        await lock_slice(connection, place)
+        await connection.execute("UPDATE fact_sources SET valid_to = '2099-01-01'")
+    await tell(talk, "name of user = Ada.")
+    assert await profile(talk) == ["- Name: Ada"]

@@ -95,6 +95,13 @@ async def test_what_a_model_guessed_is_injected_with_what_it_took_for_the_new_st
     assert "[then:" not in later.section
 
 
+@pytest.mark.parametrize(("confidence", "doubt"), [(0.65, "?"), (0.7, "")])
+async def test_what_a_mark_of_a_model_ended_likely_holds_no_more(talk: Talk, confidence: float, doubt: str) -> None:
+    await _update_new(talk, f"model = 'e5', confidence = {confidence}")
+    found = await inject(talk, "Where do I live, near the harbour in Oslo?")
+    assert f"near the harbour. (until 2026-10-03{doubt}) [then: I moved to Bergen" in found.section, found.section
+
+
 async def _update_new(talk: Talk, change: str) -> None:
     _, place = await talk.grant()
     async with talk.runtime.database.tenant(place.tenant_id) as connection:

@@ -1,6 +1,7 @@
 -- of_user: what holds of the user of a slice and what messages say, or a person has confirmed, and that no line of
 -- PROFILE.md states, each with the newest place that says it, a message before a line; the surest of them, the newest
--- first. There is none where several people talk in the slice.
+-- first; not what ends on a day: the line would stand there until the facts are read again. There is none where several
+-- people talk in the slice.
 SELECT f.fact_id, f.predicate, f.object, f.text AS said, f.said_at,
        f.confidence >= %(sure)s::real OR f.confirmed_by IS NOT NULL AS is_sure,
        f.model IS NOT NULL AND f.method <> 'llm' AS is_marked, f.method, f.prompt, f.prompt_version, f.model,
@@ -12,7 +13,7 @@ CROSS JOIN LATERAL (
       AND (session_key IS NOT NULL OR f.confirmed_by IS NOT NULL)
     ORDER BY session_key IS NULL, said_at DESC, source_id DESC LIMIT 1) s
 WHERE f.tenant_id = %(tenant_id)s AND f.slice_id = %(slice_id)s AND f.subject = %(self)s AND f.about_user
-  AND f.state = 'current' AND (f.valid_to IS NULL OR f.valid_to > %(at)s) AND f.valid_from <= %(at)s
+  AND f.state = 'current' AND f.valid_to IS NULL AND f.valid_from <= %(at)s
   AND (f.confidence >= %(least)s::real OR f.method = 'llm' OR f.model IS NULL OR f.confirmed_by IS NOT NULL)
   AND f.predicate = ANY(%(predicates)s::text[]) AND coalesce(f.change ->> 'kind', '') <> 'ends'
   AND NOT EXISTS (

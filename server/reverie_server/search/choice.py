@@ -11,7 +11,7 @@ from reverie_server.search.candidates import Booleans, Candidates, files_with, m
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.known_facts import KnownFacts
-from reverie_server.search.log_lines import is_of_note, log_rows, rows_of_messages
+from reverie_server.search.log_lines import log_rows, may_tell_of_messages, rows_of_messages
 from reverie_server.search.rank import Scores, select
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.store import Corpus
@@ -114,8 +114,8 @@ class Choice:
             excluded |= logged
 
     async def _log_rows(self, rows: Sequence[int]) -> list[int]:
-        """Those of the rows that are lines of the daily log."""
-        notes = [row for row in rows if is_of_note(self.candidates, row)]
+        """Those of the rows that are lines of the daily log, or of a profile."""
+        notes = [row for row in rows if may_tell_of_messages(self.candidates, row)]
         await self._need(notes)
         return log_rows(self.candidates, notes)
 

@@ -1,11 +1,12 @@
--- logged_messages: which lines of the daily log tell of a message that is in the index, by document and the line's identity
+-- logged_messages: which lines of the daily log, and of PROFILE.md that facts made, tell of a message that is in the index,
+-- by document and the line's identity
 -- `within` are the passages that filters leave, null without any.
 SELECT x.document_id, x.line_sha256
 FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[]) AS k(document_id, line_sha256)
 JOIN derivations x ON x.tenant_id = %(tenant_id)s AND x.document_id = k.document_id AND x.line_sha256 = k.line_sha256
 CROSS JOIN LATERAL jsonb_array_elements(x.sources) AS source
 CROSS JOIN LATERAL jsonb_array_elements(source -> 'messages') AS message
-WHERE x.stage = 'daily_log' AND EXISTS (
+WHERE x.stage IN ('daily_log', 'facts') AND EXISTS (
     SELECT FROM documents d
     JOIN chunks c ON c.tenant_id = d.tenant_id AND c.document_id = d.document_id
     WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = x.slice_id AND d.path = 'sessions/' || (source ->> 'session_id')
