@@ -88,6 +88,20 @@ async def test_what_a_person_writes_with_a_label_is_a_fact(talk: Talk) -> None:
     }
 
 
+async def test_what_stands_under_a_heading_is_not_of_the_owner(talk: Talk) -> None:
+    await talk.put("PROFILE.md", "# Me\n\n- Tochter: Orla\n\n## Anna\n\n- Tochter: Mia\n")
+    await read_facts(talk)
+    assert [(fact["predicate"], fact["object"]) for fact in await rows(talk)] == [("daughter", "Orla")]
+
+
+async def test_a_line_that_somebody_puts_back_is_theirs(talk: Talk) -> None:
+    await tell(talk, "lives_in of user = Rome.")
+    await tell(talk, "lives_in of user := Milan.")
+    await talk.put("PROFILE.md", "# Me\n\n- Home: Rome\n")
+    await tell(talk, "name of user = Ada.")
+    assert await profile(talk) == ["- Name: Ada", "- Home: Rome"]
+
+
 async def test_a_file_that_somebody_deleted_is_not_made_anew(talk: Talk) -> None:
     await tell(talk, "lives_in of user = Rome.")
     _, place = await talk.grant()

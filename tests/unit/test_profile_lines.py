@@ -121,10 +121,27 @@ def test_marital_status_is_what_a_model_marked_and_no_other_is() -> None:
     ],
 )
 def test_a_line_with_a_label_states_it_whoever_wrote_it(line: str, predicate: str, value: str) -> None:
-    stated = stated_by_line(line, 0, MARCH)
-    assert stated is not None
+    [stated] = stated_by_line(line, 0, MARCH)
     assert (stated.subject, stated.predicate, stated.object) == ("user", predicate, value)
-    assert stated_by_line(line.replace(": ", " "), 0, MARCH) is None
+    assert stated_by_line(line.replace(":", " "), 0, MARCH) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("Speaks: German, English and Polish", ["German", "English", "Polish"]),
+        ("**Kind:** Orla (5)", ["Orla"]),
+        ("过敏：花生和虾", ["花生", "虾"]),
+        ("Wife: Anna, works as a nurse", ["Anna"]),
+        *(
+            (line, [])
+            for line in ("Home: see below", "Home: +44 20 7946 0958", "Wife: none", "Home: not Rome any more")
+        ),
+        *((line, []) for line in ("Religion: keine", "Home: Rome?", "Birthday: soon", "过敏: 没有", "Home: 🏡")),
+    ],
+)
+def test_what_stands_behind_a_label_is_each_of_its_values(line: str, values: list[str]) -> None:
+    assert [stated.object for stated in stated_by_line(line, 0, MARCH)] == values
 
 
 def test_the_seed_gives_way_to_lines_and_to_nothing_else() -> None:

@@ -92,8 +92,7 @@ class ProfileOfFacts:
             seen = await self._look(connection, place.tenant_id, slice_ids[0]) if slice_ids else None
             if seen is None:
                 return None
-            has_gone = not seen.made <= _identities(seen.text or "")
-            versions = await self._versions(connection, place.tenant_id, slice_ids[0]) if has_gone else []
+            versions = await self._versions(connection, place.tenant_id, slice_ids[0]) if seen.made else []
         clean = await self.tombstones.without_forgotten(place)
         chars = len(seen.text or "") + sum(len(content) for content, _ in versions)
         profile = await isolated(_profile, seen, versions, language, clean, chars=chars)
@@ -145,12 +144,25 @@ def _profile(
     """PROFILE.md as facts have it now, without what was forgotten."""
     names = ("fact_id", "predicate", "object", "said", "said_at", "is_sure", "is_marked")
     facts = [KnownOfSelf(**{name: row[name] for name in names}) for row in seen.rows]
-    spoken = language_of_lines(present_lines(seen.text or "", seen.made), facts, language)
+    made = seen.made - _put_back(seen.made & _identities(seen.text or ""), versions)
+    spoken = language_of_lines(present_lines(seen.text or "", made), facts, language)
     lines = [
         line for line in profile_lines(facts, seen.dead, spoken) if clean(f"- {line.text}").strip() == f"- {line.text}"
     ]
     gone = ({line_sha256(line.text) for line in lines} & seen.made) - _identities(seen.text or "")
-    return with_profile_lines(seen.text, lines, seen.made, _taken_out(gone, versions))
+    return with_profile_lines(seen.text, lines, made, _taken_out(gone, versions))
+
+
+def _put_back(present: Collection[bytes], versions: Sequence[tuple[str, str]]) -> set[bytes]:
+    """Those of the lines that stand there which somebody put there, and not the server, as far as versions tell."""
+    unknown, found = set(present), set()
+    by: str | None = None
+    for content, author in versions if present else ():
+        begun = unknown - _identities(content)
+        found |= begun if by != _AUTHOR else set()
+        unknown -= begun
+        by = author
+    return found
 
 
 def _taken_out(gone: Collection[bytes], versions: Sequence[tuple[str, str]]) -> set[bytes]:

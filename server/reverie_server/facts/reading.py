@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.fact_sentences import copy_keys, sentence_key
 from reverie_server.heuristics.profile_lines import stated_by_line
-from reverie_server.heuristics.stated_fact import Speaker, StatedFact, Utterance
+from reverie_server.heuristics.stated_fact import SELF, Speaker, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import line_sha256
 from reverie_server.sessions.model import Message
@@ -85,8 +85,11 @@ def of_document(
     sources: list[LineSource] = []
     utterances: list[Utterance] = []
     lines = lines_of(document.text)
-    heading = ""
+    heading, level = "", 0
+    # The lines of the owner: below the title, or below none; "My wife" has a home and a name of her own.
+    own: set[int] = set()
     for block in blocks_of(document.text):
+        level = block.level if block.kind == "heading" else level
         above, heading = heading, f"# {block.title}\n" if block.kind == "heading" else ""
         if block.kind not in _BLOCKS:
             continue
@@ -99,13 +102,15 @@ def of_document(
             plain, days = undated(line.strip())
             said_at = _at_noon(max(days), zone) if days else _said_at(document, sha256, zone)
             sources.append(LineSource(document.document_id, document.path, number, number, sha256))
+            if level <= 1 and offset == 0:
+                own.add(len(utterances))
             # What a heading and the line below it state is read of both.
             with_heading = above if block.kind == "paragraph" and offset == 0 else ""
             utterances.append(Utterance(f"{with_heading}{plain or line.strip()}", said_at, "file"))
     known = known_at(acquaintances, max(each.said_at for each in utterances)) if utterances else {}
     read = read_facts(utterances, language, known_people=known)
     if document.path == PROFILE:
-        read = _with_labelled(read, utterances)
+        read = _with_labelled(read, utterances, own)
     return [
         Reading(
             stated,
@@ -121,15 +126,21 @@ def of_document(
     ]
 
 
-def _with_labelled(read: Sequence[StatedFact], utterances: Sequence[Utterance]) -> list[StatedFact]:
-    """What was read, in their order, but of lines with a label of the profile what these say of its owner."""
-    labelled = {
-        index: stated
+def _with_labelled(
+    read: Sequence[StatedFact], utterances: Sequence[Utterance], own: Collection[int]
+) -> list[StatedFact]:
+    """What was read, in their order, and of those that are of its owner what the labels of the profile say, where
+    patterns read nothing of the owner."""
+    known = {stated.utterance for stated in read if stated.subject == SELF}
+    labelled = [
+        stated
         for index, each in enumerate(utterances)
-        if (stated := stated_by_line(each.text, index, each.said_at)) is not None
-    }
-    others = [stated for stated in read if stated.utterance not in labelled]
-    return sorted([*others, *labelled.values()], key=lambda stated: stated.utterance)
+        if index in own and index not in known
+        for stated in stated_by_line(each.text, index, each.said_at)
+    ]
+    of_labels = {stated.utterance for stated in labelled}
+    others = [stated for stated in read if stated.utterance not in of_labels]
+    return sorted([*others, *labelled], key=lambda stated: stated.utterance)
 
 
 def read_all(

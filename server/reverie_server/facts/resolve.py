@@ -107,11 +107,22 @@ def resolve(known: Sequence[Known], now: datetime) -> Resolution:
     by_words = superseding.resolve(timed)
     closures = {closure.old: closure for closure in by_words.closures} | fallen_through
     closures |= _with_their_statement(known, closures)
+    by_id = {fact.fact_id: fact for fact in known}
+    # What a person confirmed, no mark ends that is not sure itself.
+    closures = {
+        old: closure
+        for old, closure in closures.items()
+        if not (by_id[old].is_confirmed and closure.new is not None and _is_unsure(by_id[closure.new]))
+    }
     by_model = _closed_by_model(known)
     states = {fact.fact_id: _state(fact, closures.get(fact.fact_id), by_model, now) for fact in known}
     holds = {fact_id for fact_id, state in states.items() if state.state == "current"}
     pairs = {(each.a, each.b) for each in by_words.contradictions}
     return Resolution(states, frozenset(pair for pair in pairs if holds.issuperset(pair)))
+
+
+def _is_unsure(fact: Known) -> bool:
+    return fact.is_of_mark and fact.confidence <= CONFIDENCE - _ROUNDED
 
 
 def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure]) -> dict[int, Closure]:
@@ -163,7 +174,7 @@ def _timed(fact: Known) -> list[TimedFact]:
             change=fact.change,
             about_user=fact.about_user,
             is_closed=fact.decided is not None and fact.decided[0] != "current",
-            is_sure=not fact.is_of_mark or fact.confidence > CONFIDENCE - _ROUNDED,
+            is_sure=not _is_unsure(fact),
         )
         for said in fact.said
     ]

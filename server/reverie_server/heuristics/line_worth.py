@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
 from reverie_server.heuristics.extract import UserStatement
+from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.subjects import called_at, is_of_care
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.former import is_of_the_past
-from reverie_server.heuristics.marked_facts import told_of
 from reverie_server.heuristics.memorable import Heard, Memorable, dated
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
@@ -89,7 +89,7 @@ def maybe_introductions(
             sentence = text[span.start : span.end].strip()
             if not _can_stand_alone(sentence) or asks(sentence, spoken) or sentence in asked:
                 continue
-            if not told_of(sentence, spoken):
+            if is_quoted(sentence) or sentence.endswith((":", "：")):
                 continue
             if spoken is not None and _is_a_day_of_another(sentence, spoken.language, message.at):
                 continue

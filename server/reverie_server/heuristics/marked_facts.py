@@ -9,6 +9,7 @@ A passage is a message, or a part of it of whole sentences: who a name is says t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,12 @@ UNSURE = 0.6
 """How far one of any other mark is believed at least (`confidence_of`). It takes the place of no surer fact, and, but
 for homes and employers, of none: "im chewing gum like a footy manager" is no job, and ends none."""
 _FOR_CONFIDENCE = 0.08
+# A job beside another ends no employer.
+_SIDE_JOB = re.compile(
+    r"(?<!\w)(?:side|second|weekend|saturday|sunday|part-time|holiday) (?:job|gig|work)"
+    r"|(?<!\w)(?:neben|zweit|ferien|mini)job|segundo (?:trabajo|empleo)|trabajito|chapuza|兼职|兼職|副业|副業",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +191,7 @@ def facts_of_marks(
                 each.kind.category,
                 passage.said_at,
                 passage.said_at,
-                confidence=confidence_of(each.mark.confidence) if not _is_surely(each) else CONFIDENCE,
+                confidence=confidence_of(each.confidence) if not _is_surely(each) else CONFIDENCE,
                 is_functional=is_one and not each.is_over,
                 about_user=each.subject == SELF,
                 change=Change("ends", sentence.told[:_CUE_CHARS], each.value) if each.is_over else None,
@@ -201,7 +208,7 @@ def confidence_of(confidence: float) -> float:
 def _is_surely(said: _Said) -> bool:
     """Whether what a mark says may take the place of another fact; a name of somebody else is soon taken for one's own:
     "Translate, please: Hi, I'm Daniel from Lagos"."""
-    return said.mark.confidence >= SURELY and said.kind.predicate != "name"
+    return said.confidence >= SURELY and said.kind.predicate != "name"
 
 
 def told_of(sentence: str, cues: Cues | None) -> str:
@@ -228,6 +235,7 @@ class _Said:
     kind: _Kind
     value: str
     is_over: bool
+    confidence: float
 
 
 def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
@@ -242,15 +250,17 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
             yield from _said_of(text, mark, value, beings[at], people)
         elif mark.label in _ENDED:
             whose = SELF if is_own(mark) else subject_of_mark(text, being_of(mark, beings), people)
+            if mark.label == "over_job" and _SIDE_JOB.search(text) is not None:
+                continue
             if whose == SELF or (whose is not None and mark.label == "over_job"):
                 predicate, object_ = _ENDED[mark.label]
-                yield _Said(mark, whose, _Kind(predicate, "event"), object_, is_over=True)
+                yield _Said(mark, whose, _Kind(predicate, "event"), object_, True, mark.confidence)
         elif (kind := _KIND.get(mark.label)) is not None:
             if mark.label == "pet" and (beings[at].is_named or beings[at].is_of_other):
                 continue
             subject = SELF if is_own(mark) else subject_of_mark(text, being_of(mark, beings), people)
             if subject is not None:
-                yield _Said(mark, subject, kind, value, is_of_end(mark))
+                yield _Said(mark, subject, kind, value, is_of_end(mark), mark.confidence)
 
 
 def _with_ended_pet(text: str, marks: Sequence[Mark]) -> Sequence[Mark]:
@@ -258,18 +268,23 @@ def _with_ended_pet(text: str, marks: Sequence[Mark]) -> Sequence[Mark]:
     names = {at for at, mark in enumerate(marks) if mark.label == "petname"}
     pets = names or {at for at, mark in enumerate(marks) if mark.label == "pet"}
     ends = [mark for mark in marks if mark.label == "over_pet" and mark.state == "over" and is_sure(mark)]
-    if not any(is_own(end) or end.of in pets for end in ends):
+    ends = [end for end in ends if is_own(end) or end.of in pets]
+    if not ends:
         return marks
     if len({folded(value_of(text[marks[at].start : marks[at].end])) for at in pets}) != 1:
         return marks
-    return [replace(mark, state="over", state_probability=1.0) if at in pets else mark for at, mark in enumerate(marks)]
+    surest = max(end.confidence for end in ends)
+    return [
+        replace(mark, state="over", confidence=min(mark.confidence, surest)) if at in pets else mark
+        for at, mark in enumerate(marks)
+    ]
 
 
 def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People) -> Iterator[_Said]:
     """Who somebody of a name is to the speaker, or was."""
     if whose.relation is None:
         if mark.label == "petname" and not whose.is_of_other:
-            yield _Said(mark, SELF, _Kind("pet"), value, is_of_end(mark))
+            yield _Said(mark, SELF, _Kind("pet"), value, is_of_end(mark), mark.confidence)
         return
     word = relation_of(text, whose.relation)
     if not word or not is_sure(whose.relation):
@@ -281,7 +296,8 @@ def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People)
         people.forget_role(word)
     elif mark.label == "person":
         value = people.named(value, word, is_single=is_single)
-    yield _Said(mark, SELF, _Kind(word, is_functional=is_single), value, is_over)
+    confidence = min(mark.confidence, whose.relation.confidence, mark.of_probability)
+    yield _Said(mark, SELF, _Kind(word, is_functional=is_single), value, is_over, confidence)
 
 
 def _is_read(fact: StatedFact, said: _Said) -> bool:

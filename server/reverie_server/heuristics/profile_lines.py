@@ -37,6 +37,15 @@ _LOVED = ("wife", "husband", "fiancée", "fiancé", "partner")
 # What is markup, an address or a path is no value.
 _NO_VALUE = re.compile(r"[<>\[\]{}|`\\@]|://")
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+# A line that a person wrote: the label, and what stands behind it.
+_LABELLED = re.compile(r"(?P<label>[^:：]{1,40})[:：]\s*(?P<value>\S.*)")
+_AND = re.compile(r"\s*[,;，；、&]\s*|\s+(?:and|und|y|e|et)\s+|\s*[和与與]\s*")
+_APPOSITION = re.compile(r"\s*[(（]|[,;，；]\s|(?<=\w)\.\s")
+_NOTHING = re.compile(
+    r"(?:none|nobody|nothing|no|not|never|was|were|formerly|unknown|tbd|n/a|see|ask|until|kein\w*|nicht|nie|war|siehe"
+    r"|unbekannt|ningun\w*|nada|nadie|ya no|era|ver|desconocid\w*)(?!\w)|[无無没沒不-]"
+)
+_MAX_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,28 +89,42 @@ def predicates() -> list[str]:
     return [*(each for each in _labels()["english"] if each != _MARITAL), "is"]
 
 
-def stated_by_line(line: str, utterance: int, said_at: datetime) -> StatedFact | None:
+def stated_by_line(line: str, utterance: int, said_at: datetime) -> list[StatedFact]:
     """What a line of PROFILE.md with one of the labels states of its owner, in any of their languages: "Tochter: Orla",
-    also where a person wrote it, or another memory."""
-    label, _, value = without_marker(line).partition(": ")
-    kind, (object_, _) = _kinds().get(folded(label)), undated(value)
-    if kind is None or not _value(object_):
-        return None
-    predicate = "is" if kind == _MARITAL else kind
-    is_functional = kind in _labels()["one"]
+    also where a person wrote it, or another memory. Of what one has several of, each."""
     plain = without_marker(line)
-    return StatedFact(
-        utterance,
-        plain,
-        plain,
-        SELF,
-        predicate,
-        _value(object_),
-        "profile",
-        said_at,
-        said_at,
-        is_functional=is_functional,
-    )
+    found = _LABELLED.fullmatch(plain.replace("*", ""))
+    kind = _kinds().get(folded(found["label"].strip())) if found is not None else None
+    if found is None or kind is None:
+        return []
+    value = undated(found["value"])[0]
+    is_one = kind in _labels()["one"]
+    values = [_APPOSITION.split(value)[0]] if is_one else _AND.split(value)
+    return [
+        StatedFact(
+            utterance,
+            plain,
+            plain,
+            SELF,
+            "is" if kind == _MARITAL else kind,
+            object_,
+            "profile",
+            said_at,
+            said_at,
+            is_functional=is_one,
+        )
+        for each in values
+        if (object_ := _value(_APPOSITION.split(each)[0])) and _says_something(kind, each.strip())
+    ]
+
+
+def _says_something(kind: str, value: str) -> bool:
+    """Whether what stands behind a label is a value, and no "none", "not Rome any more" or "see below"."""
+    if _NOTHING.match(folded(value)) is not None or value.endswith(("?", "？")):
+        return False
+    if kind in ("age", "birthday"):
+        return any(map(str.isnumeric, value)) or kind == "age"
+    return any(map(str.isalpha, value)) and sum(map(str.isdigit, value)) <= _MAX_DIGITS
 
 
 @cache

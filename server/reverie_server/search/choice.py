@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from reverie_indexer.database.database import Connection
+from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.past import asks_about_past
 from reverie_server.search.candidates import Booleans, Candidates, files_with, message_of
 from reverie_server.search.derived_files import is_diary
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.known_facts import KnownFacts
-from reverie_server.search.log_lines import log_rows, may_tell_of_messages, rows_of_messages
+from reverie_server.search.log_lines import is_of_note, log_rows, rows_of_facts, rows_of_messages
 from reverie_server.search.rank import Scores, select
 from reverie_server.search.request import SearchRequest
 from reverie_server.search.store import Corpus
@@ -95,7 +96,7 @@ class Choice:
         await need_texts(self.connection, self.request, self.candidates, rows)
 
     async def _select(self, scores: Scores, is_exact: Booleans, excluded: set[int]) -> list[int]:
-        """The best rows; lines of the log whose messages are indexed join `excluded`."""
+        """The best rows; lines that say again what messages say join `excluded`."""
         while True:
             with span("select"):
                 rows = select(
@@ -109,13 +110,15 @@ class Choice:
                 )
             log_lines = await self._log_rows(rows)
             logged = await rows_of_messages(self.connection, self.request, self.corpus, self.candidates, log_lines)
+            await self._need(row for row in rows if self.candidates.path[row] == PROFILE)
+            logged |= await rows_of_facts(self.connection, self.request, self.candidates, rows)
             if not logged:
                 return rows
             excluded |= logged
 
     async def _log_rows(self, rows: Sequence[int]) -> list[int]:
-        """Those of the rows that are lines of the daily log, or of a profile."""
-        notes = [row for row in rows if may_tell_of_messages(self.candidates, row)]
+        """Those of the rows that are lines of the daily log."""
+        notes = [row for row in rows if is_of_note(self.candidates, row)]
         await self._need(notes)
         return log_rows(self.candidates, notes)
 

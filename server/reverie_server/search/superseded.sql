@@ -3,9 +3,9 @@
 -- than likely, as what a mark of a model ends; `is_guessed`: not even that, as where the mark itself is not sure. `replacing`: the statement that replaced it, if that holds.
 SELECT s.sentence_sha256, f.fact_id, f.valid_to, f.superseded_by, f.subject, f.object,
        coalesce(n.change ->> 'cue' IN ('likely', 'guessed') OR n.method <> 'llm' AND n.model IS NOT NULL, false)
-           AND f.closed_by IS NULL AS is_likely,
+           AND f.closed_by IS NULL AND n.confirmed_by IS NULL AS is_likely,
        coalesce(n.change ->> 'cue' = 'guessed' OR n.method <> 'llm' AND n.model IS NOT NULL AND n.confidence < 0.69, false)
-           AND f.closed_by IS NULL AS is_guessed,
+           AND f.closed_by IS NULL AND n.confirmed_by IS NULL AS is_guessed,
        CASE WHEN CASE WHEN %(as_of)s::timestamptz IS NULL
                       THEN n.state = 'current' AND (n.valid_to IS NULL OR n.valid_to > %(now)s::timestamptz)
                       ELSE n.valid_to IS NULL OR n.valid_to > %(as_of)s END THEN n.text END AS replacing,
