@@ -15,6 +15,7 @@ from reverie_indexer.embed.built_in import BUILT_IN, E5
 from reverie_indexer.embed.local import load_local, load_tokeniser
 from reverie_indexer.embed.marks import (
     MOST_STEPS,
+    RIGHT_BY,
     STATES,
     Mark,
     MarkLayers,
@@ -111,6 +112,8 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
         whom=halves(hidden, 4),
         ends=halves(2, 4),
         steps=halves(2 * MOST_STEPS + 1),
+        right=halves(2),
+        right_by=halves(RIGHT_BY),
     )
     with pytest.raises(SetupError, match="its layers of marks: install it again"):
         load_local(tmp_path, model)
@@ -129,7 +132,9 @@ async def test_what_is_marked_in_torch_the_graph_marks(tmp_path: Path, monkeypat
     for of_text, in_torch in zip(found, expected, strict=True):
         spans = [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in in_torch]
         assert [(mark.start, mark.end, mark.label, mark.state, mark.of) for mark in of_text] == spans
-        assert [mark.probability for mark in of_text] == pytest.approx([m.probability for m in in_torch], abs=1e-3)
+        for name in ("probability", "confidence"):
+            values = [getattr(mark, name) for mark in in_torch]
+            assert [getattr(mark, name) for mark in of_text] == pytest.approx(values, abs=1e-3)
 
 
 def test_whose_a_span_is_is_learnt_as_it_is_found() -> None:

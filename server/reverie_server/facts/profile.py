@@ -112,6 +112,8 @@ class ProfileOfFacts:
             rows = {row["fact_id"]: row for row in seen.rows}
             derived = [_derived(line, rows[line.fact_id]) for line in profile.new]
             await record(unit.connection, place.tenant_id, slice_id, derived, at=self.now())
+            params = {"tenant_id": place.tenant_id, "slice_id": slice_id, "path": PROFILE}
+            await unit.connection.execute(SQL["mark_read"], params)
         return profile
 
     async def _look(self, connection: Connection, tenant_id: str, slice_id: int) -> _Seen | None:

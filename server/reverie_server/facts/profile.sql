@@ -31,6 +31,11 @@ WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND predicate = 'die
   AND state <> 'retracted'
 ORDER BY said_at DESC, fact_id DESC LIMIT %(limit)s;
 
+-- mark_read: nothing is to be read in a file that was read but for the lines that facts made
+UPDATE documents SET facts_version = version
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND path = %(path)s AND session_key IS NULL
+  AND facts_version = version - 1;
+
 -- versions: the newest versions of PROFILE.md and who wrote them, the newest first
 SELECT v.content, v.by FROM documents d
 JOIN versions v ON v.tenant_id = d.tenant_id AND v.document_id = d.document_id
