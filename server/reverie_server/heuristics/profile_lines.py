@@ -38,14 +38,14 @@ _LOVED = ("wife", "husband", "fiancée", "fiancé", "partner")
 _NO_VALUE = re.compile(r"[<>\[\]{}|`\\@]|://")
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 # A line that a person wrote: the label, and what stands behind it.
-_LABELLED = re.compile(r"(?P<label>[^:：]{1,40})[:：]\s*(?P<value>\S.*)")
-_AND = re.compile(r"\s*[,;，；、&]\s*|\s+(?:and|und|y|e|et)\s+|\s*[和与與]\s*")
-_APPOSITION = re.compile(r"\s*[(（]|[,;，；]\s|(?<=\w)\.\s")
+_LABELLED = re.compile(r"(?P<label>[^:：]{1,40})[:：](?P<value>.*)")
+_AND = re.compile(r"[,;，；、&和与與]| (?:and|und|y|e|et) ")
+_APPOSITION = re.compile(r"[(（]|[,;，；] |(?<=\w)\. ")
 _NOTHING = re.compile(
     r"(?:none|nobody|nothing|no|not|never|was|were|formerly|unknown|tbd|n/a|see|ask|until|kein\w*|nicht|nie|war|siehe"
     r"|unbekannt|ningun\w*|nada|nadie|ya no|era|ver|desconocid\w*)(?!\w)|[无無没沒不-]"
 )
-_MAX_DIGITS = 6
+_MAX_DIGITS, _MAX_LINE_CHARS = 6, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ def stated_by_line(line: str, utterance: int, said_at: datetime) -> list[StatedF
     """What a line of PROFILE.md with one of the labels states of its owner, in any of their languages: "Tochter: Orla",
     also where a person wrote it, or another memory. Of what one has several of, each."""
     plain = without_marker(line)
-    found = _LABELLED.fullmatch(plain.replace("*", ""))
+    found = _LABELLED.match(plain.replace("*", ""))
     kind = _kinds().get(folded(found["label"].strip())) if found is not None else None
     if found is None or kind is None:
         return []
-    value = undated(found["value"])[0]
+    value = undated(" ".join(found["value"][:_MAX_LINE_CHARS].split()))[0]
     is_one = kind in _labels()["one"]
     values = [_APPOSITION.split(value)[0]] if is_one else _AND.split(value)
     return [
@@ -246,13 +246,13 @@ def _inserted(lines: list[str], bullets: Sequence[str], last: int | None, newlin
     """The lines with bullets behind the last one of their own; else below the title, or before everything."""
     if not bullets:
         return lines
-    if not any(line.strip() for line in lines):
-        return [f"# Profile{newline}", newline, *bullets]
     if last is not None:
         lines[last - 1] = _closed(lines[last - 1], newline)
         return [*lines[:last], *bullets, *lines[last:]]
     text = "".join(lines)
-    first = blocks_of(text)[0]
+    first = next(iter(blocks_of(text)), None)
+    if first is None:
+        return [f"# Profile{newline}", newline, *bullets]
     if first.kind != "heading" and (text.startswith("---") or first.start > 0):
         # Of what stands before everything a program reads the first line.
         lines[-1] = _closed(lines[-1], newline)
