@@ -225,7 +225,7 @@ def reindex(d: Draw) -> Call:
 
 
 def is_in_snapshots(path: str) -> bool:
-    core = path in (*SEEDS, "KNOWLEDGE.md", "DREAMS.md")
+    core = path in (*SEEDS, *LONG_TERM, "KNOWLEDGE.md", "DREAMS.md")
     return core or (path.startswith("memory/") and path.endswith(".md"))
 
 
