@@ -289,9 +289,8 @@ def _facts(system: StageDependencies) -> Facts:
         )
     )
     profile = ProfileOfFacts(system.database, system.pipeline, system.tombstones, now=system.now)
-    return Facts(
-        FactsDependencies(system.database, system.pipeline, system.read_facts, asking, profile, now=system.now)
-    )
+    needs = FactsDependencies(system.database, system.pipeline, system.read_facts, asking, profile, now=system.now)
+    return Facts(needs)
 
 
 def _compaction(system: StageDependencies) -> Compaction:

@@ -37,7 +37,7 @@ _LOVED = ("wife", "husband", "fiancée", "fiancé", "partner")
 # What is markup, an address or a path is no value.
 _NO_VALUE = re.compile(r"[<>\[\]{}|`\\@]|://")
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs"})
-# A line that a person wrote: the label, and what stands behind it.
+# A line with a label, whoever wrote it; of several values each, without what stands in brackets or behind a comma.
 _LABELLED = re.compile(r"(?P<label>[^:：]{1,40})[:：](?P<value>.*)")
 _AND = re.compile(r"[,;，；、&和与與]| (?:and|und|y|e|et) ")
 _APPOSITION = re.compile(r"[(（]|[,;，；] |(?<=\w)\. ")
@@ -122,8 +122,10 @@ def _says_something(kind: str, value: str) -> bool:
     """Whether what stands behind a label is a value, and no "none", "not Rome any more" or "see below"."""
     if _NOTHING.match(folded(value)) is not None or value.endswith(("?", "？")):
         return False
-    if kind in ("age", "birthday"):
-        return any(map(str.isnumeric, value)) or kind == "age"
+    if kind == "age":
+        return True
+    if kind == "birthday":
+        return any(map(str.isnumeric, value))
     return any(map(str.isalpha, value)) and sum(map(str.isdigit, value)) <= _MAX_DIGITS
 
 
