@@ -31,6 +31,8 @@ from reverie_server.heuristics import (
     jest,
     marked_facts,
     marked_people,
+    profile_file,
+    profile_labels,
     profile_lines,
     spoken_sentences,
 )
@@ -391,11 +393,13 @@ TABLE: Mapping[str, Reading] = {
         text, marked_people.Somebody(relation=Mark(0, len(text), "rel", 0.9)), people.People()
     ),
     "reverie_server.heuristics.marked_facts.told_of": lambda text: marked_facts.told_of(text[:2000], None),
-    "reverie_server.heuristics.profile_lines.present_lines": lambda text: profile_lines.present_lines(text, {b"-"}),
-    "reverie_server.heuristics.profile_lines.with_profile_lines": lambda text: profile_lines.with_profile_lines(
+    "reverie_server.heuristics.profile_file.present_lines": lambda text: profile_file.present_lines(text, {b"-"}),
+    "reverie_server.heuristics.profile_file.with_profile_lines": lambda text: profile_file.with_profile_lines(
         text, [ProfileLine("Home: Rome", 1)], {line_sha256(line) for line in text.splitlines()}, ()
     ),
-    "reverie_server.heuristics.profile_lines.stated_by_line": lambda text: profile_lines.stated_by_line(
+    "reverie_server.heuristics.profile_labels.value_of": profile_labels.value_of,
+    "reverie_server.heuristics.profile_lines.kind_of_line": profile_lines.kind_of_line,
+    "reverie_server.heuristics.profile_labels.stated_by_line": lambda text: profile_labels.stated_by_line(
         f"Home: {text}", 0, AT
     ),
     "reverie_server.heuristics.profile_lines.profile_lines": lambda text: profile_lines.profile_lines(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from reverie_indexer.file_rules import is_unedited_seed, seed_files
 from reverie_server.files.well_known import PROFILE
+from reverie_server.heuristics.profile_file import with_profile_lines
+from reverie_server.heuristics.profile_labels import stated_by_line
 from reverie_server.heuristics.profile_lines import (
     MAX_LINES,
     KnownOfSelf,
@@ -18,8 +20,6 @@ from reverie_server.heuristics.profile_lines import (
     language_of_lines,
     predicates,
     profile_lines,
-    stated_by_line,
-    with_profile_lines,
 )
 from reverie_server.provenance.line_identity import line_sha256
 

@@ -23,15 +23,13 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.marked_facts import confidence_of
+from reverie_server.heuristics.profile_file import NewProfile, present_lines, with_profile_lines
 from reverie_server.heuristics.profile_lines import (
     KnownOfSelf,
-    NewProfile,
     ProfileLine,
     language_of_lines,
     predicates,
-    present_lines,
     profile_lines,
-    with_profile_lines,
 )
 from reverie_server.heuristics.stated_fact import SELF
 from reverie_server.jobs.model import Stage, lines_source, message_source

@@ -14,7 +14,7 @@ from reverie_server.facts.model import LineSource, MessageSource, Reading
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.fact_sentences import copy_keys, sentence_key
-from reverie_server.heuristics.profile_lines import stated_by_line
+from reverie_server.heuristics.profile_labels import stated_by_line
 from reverie_server.heuristics.stated_fact import SELF, Speaker, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import line_sha256
