@@ -1,5 +1,6 @@
 """What of a message is somebody else's words, or a text to work on, asks memory for nothing."""
 
+# ruff: noqa: E501  # a message stands on one line
 from __future__ import annotations
 
 from datetime import UTC, datetime
@@ -227,6 +228,32 @@ def test_who_wants_it_remembered_asks_for_it(message: str) -> None:
         ("Can you fix this?\nI lives in Paris since three years", "Can you fix this?"),
         ("He wrote me: I'm moving to Berlin. I live in Bonn.", "He wrote me: I live in Bonn."),
         ("翻译一下：我住在北京，我有三只猫", "翻译一下："),
+        ("tradúceme esto, llegó por lo del taller: Hi all, I'm Greg", "tradúceme esto, llegó por lo del taller:"),
+        ("reescríbeme esto para la página: La doctora vive en Tepic", "reescríbeme esto para la página:"),
+        ("tidy up my cousins cv: kwame, 34, drives a forklift", "tidy up my cousins cv:"),
+        ("给翻翻：I live in Lagos", "给翻翻："),
+        (
+            "Kannst du den Text für die Lotta glätten, für ihre Bewerbung: Ich mag Tiere",
+            "Kannst du den Text für die Lotta glätten, für ihre Bewerbung:",
+        ),
+        (
+            "mach mir die Bewertung hübsch, die soll auf die Webseite: Wir aus Stadtbergen",
+            "mach mir die Bewertung hübsch, die soll auf die Webseite:",
+        ),
+        # In another language than what leads to it.
+        (
+            "die Mail ist von einem Kunden und ich versteh sie nicht: Hello, we moved here from Leeds and my wife is a teacher",
+            "die Mail ist von einem Kunden und ich versteh sie nicht:",
+        ),
+        ("Apúntame una cosa: tengo cita con el oculista el 10 de junio", None),
+        ("Mit dem Schreiben auf Portalen habe ich es nicht so. Merken Sie sich: Meine Nummer ist 0171 3920041", None),
+        # A quoted text, whatever leads to it.
+        ('what does this mean "ich wohne jetzt bei meiner Tante in Ulm"', "what does this mean"),
+        (
+            "Our neighbour has an idea. „Ich bin Oksana und wohne im zweiten Stock.“ Nice?",
+            "Our neighbour has an idea. Nice?",
+        ),
+        ("班上有个娃的妈妈写的：“我们一月份从曼彻斯特搬来的，住桐梓林”", "班上有个娃的妈妈写的："),
         # What is true of its writer, or asks nothing, stays.
         ("Write me a short bio: I'm Sam, I live in Leeds.", None),
         ("Rachel said: the meeting is on Friday at nine", None),
@@ -234,6 +261,9 @@ def test_who_wants_it_remembered_asks_for_it(message: str) -> None:
         ("I write letters to 'Amnesty' every week and live in Ghent", None),
         ("I told him: I live in Bonn now.", None),
         ('My wifi password is "hunter2hunter2"', None),
+        ('My thesis is called "The Ghosts of Ghent"', None),
+        ('Remember my motto: "I live as if I had a thousand lives"', None),
+        ('Write me a short bio: "I am Sam and I live in Leeds with a dog."', None),
     ],
 )
 def test_what_a_message_says_of_its_writer(message: str, own: str | None) -> None:

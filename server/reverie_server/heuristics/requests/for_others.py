@@ -16,7 +16,7 @@ _MORE = (
     r"|kund(?:e|en|in)|schüler(?:in|s)?|student(?:en|in)?|mitarbeiter(?:in|s)?|praktikant(?:en|in)?|klient(?:en|in)?|jemand\w*|söhne?s?|töchter"
     r"|alumn[oa]s?|emplead[oa]s?|becari[oa]|personaje|alguien"
 )
-_MORE_HAN = "客户|客戶|学生|學生|同事|员工|員工|孩子|朋友|别人|別人"
+_MORE_HAN = "[堂表][兄弟姐妹哥嫂]|亲戚|親戚|邻居|鄰居|室友|侄子|侄女|外甥女?|客户|客戶|学生|學生|同事|员工|員工|孩子|朋友|别人|別人"
 # Anybody may be written for besides, but "a CV for a teacher" may be one's own.
 _ANYBODY = r"friends?|colleagues?|co-?workers?|neighbou?rs?|mates?|freund(?:e|in|es)?|kolleg(?:en|in)|nachbar[ns]?|amig[oa]|compañer[oa]|vecin[oa]|coleg[ao]"
 _FOR = r"(?<!\w)(?:for|of|für|von|para|de) "
@@ -39,6 +39,6 @@ def _somebody_else() -> re.Pattern[str]:
     han = "|".join([_MORE_HAN, *(re.escape(role) for role in roles if is_han(role[0]))])
     anybody = rf"(?:(?:an?|ein\w{{0,2}}|una?) )?(?:{_MORE}|{_ANYBODY})"
     return re.compile(
-        rf"{_FOR}(?:{_ONES_OWN}(?:{spaced})|{anybody}){_AS_PERSON}|(?<!\w)(?:my|our) (?:{spaced})'s?(?!\w)"
+        rf"{_FOR}(?:{_ONES_OWN}(?:{spaced})|{anybody}){_AS_PERSON}|(?<!\w)(?:my|our) (?:{spaced})(?:'s?|s)(?!\w)"
         rf"|(?<!\w)(?:meines|meiner|unseres|unserer) (?:{spaced})(?!\w)|[帮幫给給替为為](?:我们?的?|一个|一位)?(?:{han})"
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reverie_server.heuristics.cues import cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.for_others import is_for_somebody_else
 from reverie_server.heuristics.requests.in_play import played
@@ -18,6 +19,10 @@ from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
 
 _QUOTED = re.compile('"[^"]{8,}"|“[^“”]{4,}”|„[^„“”"]{8,}[“”"]|«[^«»]{4,}»|「[^「」]{4,}」|『[^『』]{4,}』|‹[^‹›]{8,}›')
+# What is to be kept may be quoted.
+_TO_KEEP = re.compile(
+    r"(?<!\w)(?:remember|keep|save|store|memor\w+|merk\w*|notier\w*|speicher\w*|behalt\w*|rec[uú][eé]rd\w*|ap[uú]nt\w*|an[oó]t\w*|gu[aá]rd\w*)(?!\w)|[记記存]"
+)
 _TEXT = (
     r"(?:e-?mails?|mails?|messages?|texts?|letters?|notes?|repl(?:y|ies)|drafts?|sentences?|paragraphs?|posts?|poems?|stor(?:y|ies)"
     r"|songs?|lyrics|scripts?|dialogues?|speech(?:es)?|scenes?|subtitles?|bios?|essays?|articles?|tweets?|captions?|slogans?|cv|resume|résumé|this|these|the following|it"
@@ -27,17 +32,19 @@ _TEXT = (
 # Who asks for work on a text, with that text behind it.
 _TASK = re.compile(
     r"(?<!\w)(?:reply|respond|write|comment|complain|post) as an? [^.:!?\n]{2,40}(?=:)|(?<!\w)(?:antwort|schreib)\w* als (?:ein\w{0,2} )?[^.:!?\n]{2,40}(?=:)|(?<!\w)(?:respond|escrib|contest)\w* como (?:una? )?[^.:!?\n]{2,40}(?=:)|"
-    rf"(?<!\w)(?:translat(?:e|ing|ion)|proof-?read|polish|rewrite|rephrase|reword|paraphrase|edit|improve|shorten|correct|fix|summari[sz]e|reply|respond|answer"
+    rf"(?<!\w)(?:translat(?:e|ing|ion)|proof-?read|polish|tid(?:y|ying) up|clean up|rewrite|rephrase|reword|paraphrase|edit|improve|shorten|correct|fix|summari[sz]e|reply|respond|answer"
     rf"|(?:write|draft|compose|send)(?: me| him| her| them| up)?(?! down))(?: \w+(?:'s)?){{0,4}}? (?:{_TEXT}|(?:in)?to \w+)(?!\w)"
     rf"|(?<!\w)(?:übersetz|korrigier|überarbeit|formulier|verbesser|kürz|antwort|fass|verfass|entwirf|lies|schreib)\w*(?: \w+){{0,4}}? (?:{_TEXT}|(?:ins?|auf) (?:\w+e|deutsch|englisch)|zusammen|gegen)(?!\w)"
-    rf"|(?<!\w)(?:tradu[cz]|corr[ií]g|mejor|redact|reescrib|resum|respond|contest|revis|pul[ei]|escr[ií]b)\w*(?: \w+){{0,4}}? (?:{_TEXT}|al? \w+)(?!\w)"
-    r"|(?<!\w)(?:translate|übersetz\w*|traduc\w*)(?: (?:for me|please|pls|bitte|mal|mir|por favor|porfa))*(?= ?[:'‘\"“„«])"
+    rf"|(?<!\w){_TEXT}(?: \w+){{0,4}} (?:übersetzen|korrigieren|überarbeiten|umformulieren|umschreiben|glätten|verbessern|kürzen|gegenlesen|durchlesen|schöner schreiben)(?!\w)"
+    rf"|(?<!\w)mach\w*(?: \w+){{0,3}}? (?:{_TEXT}|bewertung|anzeige|beschreibung)(?: \w+)? (?:hübsch|schön|nett|kurz|kürz|förmlich|höflich|lesbar)(?:er)?(?!\w)"
+    rf"|(?<!\w)(?:trad[uú][cz]|corr[ií]g|mej[oó]r|red[aá]ct|reescr[ií]b|res[uú]m|resp[oó]nd|cont[eé]st|rev[ií]s|pul[ei]|escr[ií]b|arr[eé]gl|acort|arm)\w*(?: \w+){{0,4}}? (?:{_TEXT}|al? \w+)(?!\w)"
+    r"|(?<!\w)(?:translate|übersetz\w*|trad[uú]c\w*)(?: (?:for me|please|pls|bitte|mal|mir|por favor|porfa))*(?= ?[:'‘\"“„«])"
     r"|(?<!\w)how (?:do|would|can) (?:you|i|we|they) say(?!\w)|(?<!\w)(?:correct|check|fix|improve) my (?:english|german|spanish|chinese|french|italian|grammar|spelling)"
     r"|(?<!\w)wie (?:sagt man|heißt)(?= ?[:'‘\"“„«])|(?<!\w)cómo se dice(?!\w)|怎么说[:：“]|用\w{1,4}怎么说"
-    r"|翻译|翻譯|润色|潤色|改写|改寫|校对|校對|[写寫](?:一)?(?:封|篇|段|首|个|個)|回复|回覆|回信|总结|總結"
+    r"|翻译|翻譯|翻翻|[译譯翻](?:成|一下)|通顺|通順|改一?[封篇段份下]|改[个個](?:自我|[简簡][历歷]|文)|润色|潤色|改写|改寫|校对|校對|[写寫](?:一)?(?:封|篇|段|首|个|個)|回复|回覆|回信|总结|總結"
 )
 _OF_MEMORY = re.compile(
-    r"(?<!\w)(?:down|memory|notes?|for me to remember|auf|gedächtnis|notizen|memoria|notas|apunta\w*)(?!\w)|记下|記下"
+    r"(?<!\w)(?:down|memory|notes?|for me to remember|auf(?=\s*(?:$|[:.!?,]))|gedächtnis|notizen|memoria|notas|apunta\w*)(?!\w)|记下|記下"
 )
 # Who says what stands behind a colon, unless it is the one who speaks.
 _SAYS = re.compile(
@@ -69,7 +76,8 @@ _OF_ONESELF = re.compile(
 )
 # What a bio is made of is true of its writer: "Write me a short bio: I'm Sam, …".
 _ABOUT_ONESELF = re.compile(
-    r"(?<!\w)(?:bios?|cv|resume|résumé|profile|cover letter|about (?:me|myself|my)|lebenslauf|steckbrief|bewerbung|über mich"
+    r"(?<!\w)(?<!her )(?<!his )(?<!their )(?<!ihre )(?<!ihren )(?<!seine )(?<!seinen )"
+    r"(?:bios?|cv|resume|résumé|profile|cover letter|about (?:me|myself|my)|lebenslauf|steckbrief|bewerbung|über mich"
     r"|currículum|biografía|sobre mí|presentación)(?!\w)|简历|簡歷|自我介绍|自我介紹"
 )
 _TASK_OF_BIO = re.compile(
@@ -96,6 +104,8 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
 # What asks for work stands so near to the beginning of the text, and a sentence in which somebody speaks is no longer.
 _MOST_CHARS = 240
 _MOST_OF_HAN_NAME = 4
+_LEADS_TO_QUOTE = 60
+_LEAST_WORDS, _LEAST_HAN = 5, 10
 
 
 def others_words(message: str) -> list[Span]:
@@ -114,13 +124,13 @@ def others_words(message: str) -> list[Span]:
 
 def own_words(message: str) -> str:
     """What the writer of a message says in it: the message up to a text that it asks to work on, with an empty line in place of
-    what somebody else says of themselves. Takes time linear in the message."""
+    what somebody else says of themselves and of quoted texts. Takes time linear in the message."""
     end = next((start for start, _ in _worked_on(message)), len(message))
     task = message[max(0, end - _MOST_CHARS) : end]
-    if _ABOUT_ONESELF.search(aligned(task)) is not None and not is_for_somebody_else(task):
-        end = len(message)
-    end = min(end, _bio_of_another(message))
-    said = [span for span in _said(message[:end]) if _OF_ONESELF.search(aligned(message[slice(*span)])) is not None]
+    is_of_writer = _ABOUT_ONESELF.search(aligned(task)) is not None and not is_for_somebody_else(task)
+    end = min(len(message) if is_of_writer else end, _bio_of_another(message), _in_another_language(message))
+    said = [] if is_of_writer else [*_quoted(message[:end])]
+    said += [span for span in _said(message[:end]) if _OF_ONESELF.search(aligned(message[slice(*span)])) is not None]
     said += [found.span() for found in _SAID_TO.finditer(aligned(message[:end]))]
     in_play = played(message[:end])
     pieces: list[str] = []
@@ -129,6 +139,17 @@ def own_words(message: str) -> str:
         pieces += [message[done:start], "\n\n".rjust(stop - start)]
         done = stop
     return "".join([*pieces, message[done:end]])
+
+
+def _quoted(message: str) -> Iterator[Span]:
+    """The texts that stand in quotation marks, which names and titles are too short for, but for what is to be kept."""
+    for found in _QUOTED.finditer(message):
+        is_text = len(found[0].split()) >= _LEAST_WORDS or sum(map(is_han, found[0])) >= _LEAST_HAN
+        if (
+            is_text
+            and _TO_KEEP.search(aligned(message[max(0, found.start() - _LEADS_TO_QUOTE) : found.start()])) is None
+        ):
+            yield found.span()
 
 
 def asks_for_work(message: str) -> bool:
@@ -166,7 +187,8 @@ def _worked_on(message: str) -> Iterator[Span]:
         ends.append(quoted)
     end = min(ends, key=lambda found: found.start(), default=None)
     # "Write this down: …" is to be kept.
-    if end is not None and _OF_MEMORY.search(opening[task.start() : end.start()]) is None:
+    leading = "" if end is None else opening[task.start() : end.start()]
+    if end is not None and not any(kept.search(leading) for kept in (_OF_MEMORY, _TO_KEEP)):
         yield end.end(), len(message)
 
 
@@ -179,6 +201,19 @@ def _bio_of_another(message: str) -> int:
     if task is None or end is None or not is_for_somebody_else(message[task.start() : end.start()]):
         return len(message)
     return end.end() if _BEGINS_WITH_ONESELF.match(opening, end.end()) else len(message)
+
+
+def _in_another_language(message: str) -> int:
+    """Where a text begins, behind a colon, in another language than what leads to it. The end of the message where there
+    is none."""
+    colon = _COLON.search(message, 0, _MOST_CHARS + 40)
+    if colon is None:
+        return len(message)
+    leading, text = (folded(part[:_MOST_CHARS]) for part in (message[: colon.start()], message[colon.end() :]))
+    before = cues_of(leading, cues_of(text))
+    after = cues_of(text, before)
+    is_foreign = before is not None and after is not None and before.language != after.language
+    return colon.end() if is_foreign else len(message)
 
 
 def _said(message: str) -> Iterator[Span]:
