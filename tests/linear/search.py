@@ -12,7 +12,17 @@ from reverie_server.heuristics import own_question, past, small_talk
 from reverie_server.heuristics.fact_sentences import sentence_key
 from reverie_server.inject import headings, inject, query_expansion, section
 from reverie_server.prompt import context, fitting, marking
-from reverie_server.search import empty_talk, episode_passages, evidence, filters, query_terms, rank, superseded_text
+from reverie_server.search import (
+    empty_talk,
+    episode_passages,
+    evidence,
+    filters,
+    owner_names,
+    query_terms,
+    rank,
+    superseded_text,
+)
+from reverie_server.search.request import SearchRequest
 from reverie_server.text import controls, fences, front_matter, query, tokens
 
 DAY = date(2026, 4, 3)
@@ -111,6 +121,14 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.fences.is_summary": fences.is_summary,
     "reverie_server.inject.inject._queries": lambda text: inject._queries(
         inject.InjectRequest(text, recent_user_messages=[text, text]), "english"
+    ),
+    "reverie_server.search.owner_names.given_names": lambda text: owner_names.given_names([text[:256]] * 4),
+    "reverie_server.search.owner_names.without_names": lambda text: owner_names.without_names(
+        text, ["ada", text[:20], "文静"], "english"
+    ),
+    "reverie_server.search.owner_names.named_in": lambda text: owner_names.named_in(text, ["ada", text[:20]]),
+    "reverie_server.search.owner_names.of_owner": lambda text: owner_names.of_owner(
+        SearchRequest("t", "a", text, vector_query=text), ["ada"], "english"
     ),
     "reverie_server.search.query_terms.meaning_of": query_terms.meaning_of,
     "reverie_server.search.rank.holds_exact": lambda text: rank.holds_exact("a.md", text, ("a_b", "proj-1")),

@@ -15,6 +15,7 @@ from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.entries import undated
 from reverie_server.heuristics.fact_sentences import copy_keys, sentence_key
 from reverie_server.heuristics.profile_labels import stated_by_line
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.stated_fact import SELF, Speaker, StatedFact, Utterance
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.provenance.line_identity import line_sha256
@@ -106,7 +107,10 @@ def of_document(
                 own.add(len(utterances))
             # What a heading and the line below it state is read of both.
             with_heading = above if block.kind == "paragraph" and offset == 0 else ""
-            utterances.append(Utterance(f"{with_heading}{plain or line.strip()}", said_at, "file"))
+            text = f"{with_heading}{plain or line.strip()}"
+            # In a copy of talk somebody else may speak, too.
+            is_talk = sha256 in document.made or sha256 in document.copies
+            utterances.append(Utterance(own_words(text) if is_talk else text, said_at, "file"))
     known = known_at(acquaintances, max(each.said_at for each in utterances)) if utterances else {}
     read = read_facts(utterances, language, known_people=known)
     if document.path == PROFILE:

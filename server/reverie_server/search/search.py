@@ -11,7 +11,7 @@ from typing import Literal
 
 import structlog
 
-from reverie_indexer.database.database import Database
+from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.embed.protocol import Role
 from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot, Ready
@@ -21,6 +21,7 @@ from reverie_server.search.calibration.known import UNMEASURED, Measure, Measure
 from reverie_server.search.finding import RankedResults, find
 from reverie_server.search.hot.answer import OutOfStepError
 from reverie_server.search.hot.cache import HotSlices
+from reverie_server.search.owner_names import named_in, of_owner
 from reverie_server.search.query_vector import query_vector
 from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import Mode, SearchOutcome, SearchRequest, SearchResult, SearchRules
@@ -28,7 +29,7 @@ from reverie_server.search.rerank.reranking import Reranking
 from reverie_server.search.rerank.second_look import second_look, widened
 from reverie_server.search.scoring_query import AnalysedRequest
 from reverie_server.search.search_times import SearchTimes
-from reverie_server.search.store import OpenSlices, QueryVector, opened, opening
+from reverie_server.search.store import OpenSlices, QueryVector, namesakes, opened, opening
 from reverie_server.text.query import check_query
 from reverie_server.text.spans import span
 
@@ -37,6 +38,14 @@ log = structlog.get_logger()
 MIN_FAMILIARITY = 0.5
 UNFAMILIAR_SCRIPT = "the embedding model does not know the script of the query: searched by words"
 MODEL_MOVED = "the index has moved to another embedding model: restart this server; searched by words"
+
+
+class _OwnerNamedError(Exception):
+    """Queries name their owner by some `names`: they are to be asked as the owner would ask."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self.names = names
 
 
 class Search:
@@ -105,6 +114,13 @@ class Search:
             return outcomes
 
     async def _search(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
+        try:
+            return await self._search_as_asked(requests, rules)
+        except _OwnerNamedError as named:
+            asked = [of_owner(request, named.names, rules.language) for request in requests]
+            return await self._search_as_asked(asked, rules)
+
+    async def _search_as_asked(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
         started = time.perf_counter()
         queries = [check_query(request.query) for request in requests]
         with span("analyse"):
@@ -153,6 +169,7 @@ class Search:
         async with self._database.snapshot(first.tenant_id, opening(first)) as (connection, answers):
             with span("scope"):
                 scope = await opened(connection, first, answers, hot=hot)
+                await _check_owner_is_not_named(connection, requests, scope.owner_names)
             comparable = [_comparable(each, scope) for each in requests]
             # One model embeds all.
             vector = next((each.vector for each in comparable if each.vector is not None), None)
@@ -191,6 +208,21 @@ class Search:
         except (EmbedderUnavailable, EmbeddingRejected) as error:
             return None, [f"the query could not be embedded ({error.detail}): searched by words"]
         return QueryVector(vector, ready.model_id, ready.embedder.identity), []
+
+
+async def _check_owner_is_not_named(
+    connection: Connection, requests: Sequence[AnalysedRequest], names: Sequence[str]
+) -> None:
+    """Raise _OwnerNamedError where queries name their owner, and nobody else is known by that name."""
+    asked = [text for each in requests for text in (each.request.query, each.request.vector_query) if text]
+    named = named_in("\n".join(asked), names)
+    if not named:
+        return
+    first, language = requests[0].request, requests[0].rules.language
+    others = await namesakes(connection, first, named)
+    own = [name for name in names if name not in others]
+    if any(of_owner(each.request, own, language) != each.request for each in requests):
+        raise _OwnerNamedError(own)
 
 
 def _has_vector(ready: Ready, text: str, mode: Mode) -> bool:

@@ -30,6 +30,7 @@ from reverie_server.search.hot.held import HeldSlice
 from reverie_server.search.hot.load import term_key
 from reverie_server.search.hot.propose import frequencies
 from reverie_server.search.hot.remembered import Remembered
+from reverie_server.search.owner_names import given_names
 from reverie_server.search.rank import idf, producing_terms
 from reverie_server.search.request import SearchRequest, SearchRules
 
@@ -95,11 +96,15 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class OpenSlices:
-    """The slices that are open to a transaction, the active model, and what is held of each slice (see `Corpus`)."""
+    """The slices that are open to a transaction, the active model, and what is held of each slice (see `Corpus`).
+
+    `owner_names` is what their owner is called by, as far as facts tell.
+    """
 
     slices: Sequence[Slice]
     active_model_id: int | None
     held: Sequence[HeldSlice] | None
+    owner_names: Sequence[str] = ()
 
 
 def opening(request: SearchRequest) -> list[Statement]:
@@ -107,7 +112,22 @@ def opening(request: SearchRequest) -> list[Statement]:
     return [
         Statement(SQL["active_model_id"], {}),
         *opening_slices(request.tenant_id, request.agent_id, request.owner_key, with_past=_with_past(request)),
+        *([Statement(SQL["owner_names"], _of_owner(request))] if _has_owner(request) else []),
     ]
+
+
+def _has_owner(request: SearchRequest) -> bool:
+    return request.owner_key not in (None, ALL_OWNERS)
+
+
+def _of_owner(request: SearchRequest) -> dict[str, Any]:
+    return {"tenant_id": request.tenant_id, "owner_key": request.owner_key}
+
+
+async def namesakes(connection: Connection, request: SearchRequest, names: Sequence[str]) -> set[str]:
+    """Those of the names by which somebody else is known, too."""
+    cursor = await connection.execute(SQL["namesakes"], {**_of_owner(request), "names": list(names)})
+    return {row["name"] for row in await cursor.fetchall()}
 
 
 async def open_scope(connection: Connection, request: SearchRequest) -> OpenSlices:
@@ -126,8 +146,8 @@ async def opened(
     hot: HotSlices | None = None,
 ) -> OpenSlices:
     """The slices that are open after the statements of `opening`, and what `hot` holds of them; NotFound as above."""
-    [*model, _, visible] = answers
-    model_id = next((row["model_id"] for row in model[0]), None)
+    model, _, visible, *named = answers
+    model_id = next((row["model_id"] for row in model), None)
     slices = [Slice(**row) for row in visible]
     # A slice of its own proves that an agent exists; an agent without one may exist too.
     is_known = request.is_new_agent or any(s.agent_id == request.agent_id for s in slices)
@@ -141,7 +161,7 @@ async def opened(
         and request.owner_key != ALL_OWNERS
     ):
         held = await hot.of(connection, request.tenant_id, request.agent_id, slices, model_id)
-    return OpenSlices(slices, model_id, held)
+    return OpenSlices(slices, model_id, held, given_names([row["object"] for rows in named for row in rows]))
 
 
 def _with_past(request: SearchRequest) -> bool:

@@ -3,6 +3,22 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.ef_search', %(ef_search)s, true),
        set_config('hnsw.max_scan_tuples', '200000', true);
 
+-- owner_names: what the owner is called by, as they said themselves, where that is sure; by the index facts_of_names
+SELECT f.object FROM slices s
+JOIN facts f ON f.tenant_id = s.tenant_id AND f.slice_id = s.slice_id
+WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND NOT s.past
+  AND f.subject = 'user' AND f.predicate IN ('name', 'nickname') AND f.state = 'current' AND f.confidence > 0.69
+ORDER BY f.said_at DESC, f.fact_id
+LIMIT 4;
+
+-- namesakes: the names of which facts of somebody else are known
+SELECT n.name FROM unnest(%(names)s::text[]) AS n(name)
+WHERE EXISTS (
+    SELECT FROM slices s
+    JOIN facts f ON f.tenant_id = s.tenant_id AND f.slice_id = s.slice_id
+    WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND NOT s.past AND f.state = 'current'
+      AND (lower(f.subject) = n.name OR starts_with(lower(f.subject), n.name || ' ')));
+
 -- expired: the documents of some slices that have expired and are not pruned yet
 SELECT document_id FROM documents
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])

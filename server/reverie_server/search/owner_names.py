@@ -1,0 +1,60 @@
+"""A query that names its owner: "Where does Kofi work?" asks for what Kofi says of himself. Pure.
+
+Whoever tells an assistant about their life hardly ever says their own name in it. Where it stands it is in the letters
+that they had translated and signed, so that a query with the name finds these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reverie_indexer.text.analyse import analyse_query
+from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.search.request import SearchRequest
+
+_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{2,4}")
+_FEWEST_CHARS = 2
+
+
+def given_names(names: Sequence[str]) -> list[str]:
+    """What people are called by their names, the longest first: "Volker Hentschel", "Volker"; 何雯琪, 雯琪."""
+    found = set()
+    for name in names:
+        plain = " ".join(name.casefold().split())
+        found |= {plain, plain.split(" ")[0]}
+        if _HAN_NAME.fullmatch(plain) is not None and len(plain) > _FEWEST_CHARS:
+            found.add(plain[1:])
+    return sorted((name for name in found if len(name) >= _FEWEST_CHARS), key=lambda name: (-len(name), name))
+
+
+def without_names(query: str, names: Sequence[str], language: str) -> str:
+    """A query without its owner's names (`given_names`), in time linear in it.
+
+    It stays as it is where nothing else would be looked for, and where a name is to be found to the letter.
+    """
+    if not names or (found := _pattern(names).sub(" ", query)) == query:
+        return query
+    rest = " ".join(found.split())
+    is_to_the_letter = any(_pattern(names).search(exact) for exact in analyse_query(query, language).exact)
+    return rest if content_terms(rest) and not is_to_the_letter else query
+
+
+def named_in(query: str, names: Sequence[str]) -> list[str]:
+    """Those of the names that stand in a query."""
+    return [name for name in names if _pattern([name]).search(query) is not None]
+
+
+def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> SearchRequest:
+    """The request as its owner would ask."""
+    query = without_names(request.query, names, language)
+    vector_query = request.vector_query and without_names(request.vector_query, names, language)
+    return replace(request, query=query, vector_query=vector_query)
+
+
+def _pattern(names: Sequence[str]) -> re.Pattern[str]:
+    spaced = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is None)
+    han = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is not None)
+    parts = [rf"(?<!\w)(?:{spaced})(?:['’]s|s)?(?!\w)"] if spaced else []
+    return re.compile("|".join([*parts, *([han] if han else [])]), re.IGNORECASE)
