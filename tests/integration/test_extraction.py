@@ -736,16 +736,16 @@ async def test_a_line_gives_way_to_what_a_conversation_too_short_to_extract_says
     [
         (
             "english",
-            "I work as a vet at Teme Animal Clinic in Hereford.",
+            "I work as a vet for horses and I work at Teme Animal Clinic in Hereford.",
             "From today I work at Corve Veterinary Group in Ludlow.",
-            "- I work as a vet.",
+            "- I work as a vet for horses.",
             "Teme",
         ),
         (
             "german",
-            "Ich arbeite als Buchhändlerin bei Leuwer in Bremen.",
+            "Ich arbeite seit neun Jahren als Buchhändlerin bei Leuwer in Bremen.",
             "Ab heute arbeite ich bei Thalheim in Oldenburg.",
-            "- Ich arbeite als Buchhändlerin.",
+            "- Ich arbeite seit neun Jahren als Buchhändlerin.",
             "Leuwer",
         ),
     ],
@@ -765,7 +765,7 @@ async def test_a_line_of_which_a_part_is_over_is_left_with_the_rest_and_its_sour
     await read_facts(talk)
     await extract(runtime, short)
     profile = await file(talk, "PROFILE.md") or ""
-    assert left in profile.splitlines()
+    assert profile.splitlines().count(left) == 1
     assert over not in profile
     async with runtime.database.maintenance() as connection:
         query = "SELECT sources FROM derivations WHERE line_sha256 = %s"

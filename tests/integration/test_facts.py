@@ -329,7 +329,7 @@ async def test_of_imported_talk_before_a_silence_what_changes_held_until_then(ta
 async def test_imported_talk_of_all_the_time_since_holds(talk: Talk) -> None:
     await import_talk(talk, "home of user = Rome.")
     at = YEARS_AGO
-    while (at := at + timedelta(days=150)) < datetime.now(UTC):
+    while (at := at + timedelta(days=500)) < datetime.now(UTC):
         await import_talk(talk, "Nothing new.", at=at)
     await talk.say("car of user = blue.")
     await read_facts(talk)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from reverie_indexer.file_rules import is_unedited_seed, seed_files
 from reverie_server.files.well_known import PROFILE
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.profile_file import with_profile_lines
-from reverie_server.heuristics.profile_labels import stated_by_line
+from reverie_server.heuristics.profile_labels import says_labels_alone, stated_by_line
 from reverie_server.heuristics.profile_lines import (
     MAX_LINES,
     KnownOfSelf,
@@ -21,6 +22,7 @@ from reverie_server.heuristics.profile_lines import (
     predicates,
     profile_lines,
 )
+from reverie_server.heuristics.stated_fact import StatedFact, Utterance
 from reverie_server.provenance.line_identity import line_sha256
 
 MARCH = datetime(2026, 3, 3, 9, tzinfo=UTC)
@@ -217,3 +219,25 @@ def test_lines_are_few_single_and_stay_when_nothing_changes(facts: list[tuple[st
     again = with_profile_lines(once.text, wanted, made, ())
     assert (again.text, again.new, again.left) == (once.text, [], 0)
     assert all(line.strip() in once.text for line in text.splitlines() if not is_unedited_seed(PROFILE, text))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "alone"),
+    [
+        ("I am fifty-two.", "english", True),
+        ("I live in Rome.", "english", True),
+        ("I am a piano tuner in Halifax.", "english", False),
+        ("My husband Desmond is a mate on the Dartmouth ferry.", "english", False),
+        ("Ich heiße Volker Hentschel.", "german", True),
+        ("Me llamo Nacho y vivo en Lima.", "spanish", True),
+        ("我叫何雯琪。", "chinese", True),
+        ("我老公老杜在地铁公司修信号。", "chinese", False),
+        ("I like tea.", "english", False),
+        ("It rains.", "english", False),
+    ],
+)
+def test_a_sentence_that_says_more_than_labels_is_a_line_of_its_own(sentence: str, language: str, alone: bool) -> None:
+    found: dict[str, list[StatedFact]] = {}
+    for fact in read_facts([Utterance(sentence, MARCH)], language):
+        found.setdefault(fact.text, []).append(fact)
+    assert (bool(found) and all(says_labels_alone(text, facts) for text, facts in found.items())) is alone

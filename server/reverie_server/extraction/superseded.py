@@ -192,9 +192,10 @@ def without_lines(
     text: str, outdated: frozenset[str], partly: Mapping[str, str], replaced: Mapping[str, str]
 ) -> tuple[str, list[str]]:
     """The text without its outdated entries, and these; one that is `replaced` gives way to that line, and one of which
-    a part is over to what it is now."""
+    a part is over to what it is now, unless another line says that already."""
     lines = lines_of(text)
     dropped: list[str] = []
+    present = {line.rstrip("\r\n") for line in lines}
     gone: set[int] = set()
     for block in blocks_of(text):
         if block.kind == "heading" or block.end != block.start + 1:
@@ -207,6 +208,9 @@ def without_lines(
             dropped.append("\n".join(text_of(block, lines)))
             lines[block.start] = replaced[raw] + lines[block.start][len(raw) :]
         elif raw in partly:
+            if partly[raw] in present:
+                gone.add(block.start)
+            present.add(partly[raw])
             lines[block.start] = partly[raw] + lines[block.start][len(raw) :]
     return "".join(line for at, line in enumerate(lines) if at not in gone), dropped
 

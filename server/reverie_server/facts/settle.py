@@ -39,7 +39,8 @@ _MAX_OLDER_KEYS = 10_000
 # So many facts of one sentence are compared with one of it that has ended.
 _MAX_OF_SENTENCE = 20
 # After so long without talk nobody knows what of the talk before still holds, if it was not here to be told otherwise.
-SILENCE = timedelta(days=180)
+# Of homes and jobs some tenth changes in half a year.
+SILENCE = timedelta(days=540)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,8 @@ from typing import Any
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.entries import undated
+from reverie_server.heuristics.fact_grammar.phrases import all_roles
+from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.salience import has_secret
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
@@ -33,6 +35,13 @@ _NOTHING = re.compile(
     r"(?:none|nobody|nothing|no|not|never|was|were|formerly|unknown|tbd|n/a|see|ask|until|kein\w*|nicht|nie|war|siehe"
     r"|unbekannt|ningun\w*|nada|nadie|ya no|era|ver|desconocid\w*)(?!\w)|[无無没沒不-]"
 )
+# What such sentences have besides their values.
+_CARRYING = content_terms(
+    "live lives living work works working job name names called years year old home heisse heiße name wohne leben lebe"
+    " arbeite arbeiten beruf jahre jahr alt llamo llama nombre vivo vive trabajo trabaja tengo años año casa allergic"
+    " allergisch alérgico alérgica"
+)
+_HAN_CARRYING = re.compile(r"[我叫是今年岁歲了住在家的名字工作，。！\s]*")
 _MAX_DIGITS, _MAX_LINE_CHARS = 6, 500
 
 
@@ -76,6 +85,22 @@ def stated_by_line(line: str, utterance: int, said_at: datetime) -> list[StatedF
         for each in values
         if (object_ := value_of(_APPOSITION.split(each)[0])) and _says_something(kind, each.strip())
     ]
+
+
+def says_labels_alone(text: str, facts: Sequence[StatedFact], *, other_words: int = 0) -> bool:
+    """Whether a sentence says of its user only what lines with labels say: "I am fifty-two", "My wife is Ana".
+
+    It may have so many `other_words` besides.
+    """
+    kinds = labels_by_language()["english"]
+    if not all(fact.subject == SELF and fact.predicate in kinds and value_of(fact.object) for fact in facts):
+        return False
+    if is_unspaced(text):
+        for fact in facts:
+            text = text.replace(fact.object, "")
+        return bool(facts) and _HAN_CARRYING.fullmatch(text) is not None
+    said = content_terms(text) - _CARRYING - frozenset(all_roles())
+    return bool(facts) and len(said - content_terms(" ".join(fact.object for fact in facts))) <= other_words
 
 
 def _says_something(kind: str, value: str) -> bool:
