@@ -13,7 +13,7 @@ from reverie_indexer.file_rules import is_unedited_seed, seed_files
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.profile_file import with_profile_lines
-from reverie_server.heuristics.profile_labels import says_labels_alone, stated_by_line
+from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, stated_by_line
 from reverie_server.heuristics.profile_lines import (
     MAX_LINES,
     KnownOfSelf,
@@ -241,3 +241,9 @@ def test_a_sentence_that_says_more_than_labels_is_a_line_of_its_own(sentence: st
     for fact in read_facts([Utterance(sentence, MARCH)], language):
         found.setdefault(fact.text, []).append(fact)
     assert (bool(found) and all(says_labels_alone(text, facts) for text, facts in found.items())) is alone
+
+
+def test_an_introduction_in_words_that_the_profile_has_says_nothing_new() -> None:
+    profile = "# Profile\n\n- Name: kofi\n- Home: leeds\n- Work: app developer\n"
+    assert has_words_of(profile, "yo im kofi btw, app developer in leeds", other_words=2)
+    assert not has_words_of(profile, "im kofi and I came over from Accra as a small boy", other_words=2)

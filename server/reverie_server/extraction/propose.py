@@ -29,6 +29,7 @@ from reverie_server.heuristics.grounding import refusal, without_refused
 from reverie_server.heuristics.memorable import Heard, Memorable
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
+from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone
 from reverie_server.heuristics.requests.requested_lines import ended
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -47,6 +48,8 @@ UNGROUNDED = "ungrounded"
 # How many refused lines a model is shown, and how much of each.
 _SHOWN_LINES, _SHOWN_CHARS = 10, 200
 
+# "yo, im kofi btw": so many words of an introduction say nothing.
+_FILLERS = 2
 # A longer statement takes no line's place.
 _MAX_SUCCESSOR_CHARS = 300
 
@@ -269,7 +272,8 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
     files: list[NewFile] = []
     for file in (basis.memory, basis.profile):
         target = "memory" if file.path == basis.memory.path else "profile"
-        statements = [_with_day(line, file, basis.time_zone) for line in new if line.target == target]
+        worth = (line for line in new if line.target == target and not _is_in_labels(line, file))
+        statements = [_with_day(line, file, basis.time_zone) for line in worth]
         outdated = changed.outdated.get(file.path, frozenset())
         successors = _successors(file, outdated, [line.statement.text for line in new], basis)
         before, dropped = without_lines(
@@ -293,6 +297,15 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
         derived += [Derived(file.path, marked, EXTRACTIVE, STAGE, [basis.source(basis.heard)])] if marked else []
         files.append(NewFile(file.path, file.text, text, derived, dropped))
     return files, frozenset(line.statement.sentence for line in heard.lines) - homeless
+
+
+def _is_in_labels(line: Memorable, file: FileSnapshot) -> bool:
+    """Whether PROFILE.md has what a line says with labels, or gets it from its facts (`profile_lines`)."""
+    if line.target != "profile" or line.is_request:
+        return False
+    text = undated(line.statement.text)[0]
+    is_known = line.is_introduction and has_words_of(file.text or "", text, other_words=_FILLERS)
+    return is_known or says_labels_alone(text, line.facts)
 
 
 def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatement:

@@ -192,7 +192,7 @@ def without_lines(
     text: str, outdated: frozenset[str], partly: Mapping[str, str], replaced: Mapping[str, str]
 ) -> tuple[str, list[str]]:
     """The text without its outdated entries, and these; one that is `replaced` gives way to that line, and one of which
-    a part is over to what it is now, unless another line says that already."""
+    a part is over to what it is now, unless another line has that already."""
     lines = lines_of(text)
     dropped: list[str] = []
     present = {line.rstrip("\r\n") for line in lines}
@@ -204,14 +204,14 @@ def without_lines(
         if raw in outdated:
             dropped.append("\n".join(text_of(block, lines)))
             gone.add(block.start)
-        elif raw in replaced:
-            dropped.append("\n".join(text_of(block, lines)))
-            lines[block.start] = replaced[raw] + lines[block.start][len(raw) :]
-        elif raw in partly:
-            if partly[raw] in present:
+        elif raw in replaced or raw in partly:
+            if raw in replaced:
+                dropped.append("\n".join(text_of(block, lines)))
+            left = replaced.get(raw) or partly[raw]
+            if left in present:
                 gone.add(block.start)
-            present.add(partly[raw])
-            lines[block.start] = partly[raw] + lines[block.start][len(raw) :]
+            present.add(left)
+            lines[block.start] = left + lines[block.start][len(raw) :]
     return "".join(line for at, line in enumerate(lines) if at not in gone), dropped
 
 

@@ -17,7 +17,6 @@ from reverie_server.heuristics.fact_grammar.subjects import called_at, is_of_car
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.former import is_of_the_past
 from reverie_server.heuristics.memorable import Heard, Memorable, dated
-from reverie_server.heuristics.profile_labels import says_labels_alone
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.requests.words_of_others import own_words
@@ -31,8 +30,6 @@ Passing: TypeAlias = Literal["no", "likely", "surely"]
 """Whether a sentence is of no use in a month."""
 # Of a message, and of a conversation, so many sentences are looked at; so many of these enter the profile.
 _MAX_SENTENCES, _MAX_INTRODUCTIONS = 100, 6
-# "yo, im kofi btw": so many words say nothing.
-_FILLERS = 2
 # Shorter sentences say nothing alone, longer ones tell a story.
 _FEWEST_WORDS, _FEWEST_HAN, _MAX_CHARS = 4, 6, 200
 _WORD = re.compile(r"\w+")
@@ -102,8 +99,6 @@ def maybe_introductions(
                 continue
             facts = tuple(fact for fact in _of(read[message.seq], sentence) if fact is not None)
             if any(fact.is_request or (fact.change is not None and fact.change.kind == "ends") for fact in facts):
-                continue
-            if says_labels_alone(sentence, facts, other_words=_FILLERS):
                 continue
             statement = UserStatement(dated(sentence, message, cues, time_zone), "profile", message, sentence)
             found.append(Memorable(statement, "profile", is_request=False, facts=facts, is_introduction=True))

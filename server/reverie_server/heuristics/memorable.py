@@ -23,7 +23,6 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
-from reverie_server.heuristics.profile_labels import says_labels_alone
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -239,8 +238,7 @@ class _Reading:
             if not is_request and (_INCOMPLETE.match(folded(text)) or _is_acquaintance(of_text)):
                 continue
             target = "memory" if is_request else self._target(of_text, text)
-            # Of what lines with labels say PROFILE.md gets these (`profile_lines`).
-            if target is None or (target == "profile" and says_labels_alone(text, of_text)):
+            if target is None:
                 continue
             line = without_leading(text if is_request else self._with_who(of_text, self._relation_alone(of_text, text)))
             statement = UserStatement(self.dated(line, message), self._category(of_text), message, sentence)

@@ -87,11 +87,14 @@ def stated_by_line(line: str, utterance: int, said_at: datetime) -> list[StatedF
     ]
 
 
-def says_labels_alone(text: str, facts: Sequence[StatedFact], *, other_words: int = 0) -> bool:
-    """Whether a sentence says of its user only what lines with labels say: "I am fifty-two", "My wife is Ana".
+def has_words_of(profile: str, text: str, *, other_words: int) -> bool:
+    """Whether a sentence has hardly a word that PROFILE.md has not: at most so many."""
+    said = content_terms(text) - _CARRYING - frozenset(all_roles())
+    return not is_unspaced(text) and len(said - content_terms(profile)) <= other_words
 
-    It may have so many `other_words` besides.
-    """
+
+def says_labels_alone(text: str, facts: Sequence[StatedFact]) -> bool:
+    """Whether a sentence says of its user only what lines with labels say: "I am fifty-two", "My wife is Ana"."""
     kinds = labels_by_language()["english"]
     if not all(fact.subject == SELF and fact.predicate in kinds and value_of(fact.object) for fact in facts):
         return False
@@ -100,7 +103,7 @@ def says_labels_alone(text: str, facts: Sequence[StatedFact], *, other_words: in
             text = text.replace(fact.object, "")
         return bool(facts) and _HAN_CARRYING.fullmatch(text) is not None
     said = content_terms(text) - _CARRYING - frozenset(all_roles())
-    return bool(facts) and len(said - content_terms(" ".join(fact.object for fact in facts))) <= other_words
+    return bool(facts) and said <= content_terms(" ".join(fact.object for fact in facts))
 
 
 def _says_something(kind: str, value: str) -> bool:
