@@ -143,7 +143,7 @@ async def test_what_a_session_said_goes_with_it_from_all_versions(talk: Talk, ru
     grant, place = await talk.grant()
     await talk.runtime.forgetting.forget(grant, place, Target(session_id=talk.session_id), dry_run=False)
     await drain(talk.runtime)
-    assert await profile(talk) == ["- Home: Milan", "- Name: Ada"]
+    assert await profile(talk) == ["- Name: Ada", "- Home: Milan"]
     assert [row for row in await rows(talk, "versions") if "Rome" in str(row["content"])] == []
 
 

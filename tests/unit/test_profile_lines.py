@@ -247,3 +247,14 @@ def test_an_introduction_in_words_that_the_profile_has_says_nothing_new() -> Non
     profile = "# Profile\n\n- Name: kofi\n- Home: leeds\n- Work: app developer\n"
     assert has_words_of(profile, "yo im kofi btw, app developer in leeds", other_words=2)
     assert not has_words_of(profile, "im kofi and I came over from Accra as a small boy", other_words=2)
+
+
+def test_a_new_line_stands_in_the_order_of_the_labels() -> None:
+    made = [line_sha256(line) for line in ("Home: Rome", "Dog: Rex")]
+    wanted = [
+        ProfileLine(text, at)
+        for at, text in enumerate(("Name: Ada", "Home: Oslo", "Work: cook", "Dog: Rex", "Cat: Mog"))
+    ]
+    text = "# Me\n\n- Home: Rome\n- I paint.\n- Dog: Rex"
+    after = with_profile_lines(text, wanted, made, ()).text
+    assert after == "# Me\n\n- Name: Ada\n- Home: Oslo\n- I paint.\n- Work: cook\n- Dog: Rex\n- Cat: Mog\n"

@@ -6,7 +6,7 @@ that a person has changed, or put something below, is theirs; one that they took
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.file_rules import is_unedited_seed
@@ -37,17 +37,19 @@ def with_profile_lines(
 ) -> NewProfile:
     """PROFILE.md with the lines that are `wanted` in place of those that were `made` before, by their identity.
 
-    `taken_out` are those that somebody took out. The seed gives way to the lines.
+    `taken_out` are those that somebody took out. A new line stands before those of its own that come later among the
+    wanted ones. The seed gives way to the lines.
     """
     text = "" if before is None or is_unedited_seed(PROFILE, before) else before
     lines = lines_of(text)
     own = _own(text, lines, made)
-    holding = {line_sha256(line.text) for line in wanted}
+    holding = {line_sha256(line.text): place for place, line in enumerate(wanted)}
     present = {line_sha256(line) for line in entry_lines(text)}
     waiting = [line for line in wanted if line_sha256(line.text) not in present | set(taken_out)]
     new = list(waiting)
     left = 0
-    last = None
+    # The places among the wanted lines of those that stand there, by their places in the result.
+    kept: dict[int, int] = {}
     result: list[str] = []
     for at, line in enumerate(lines):
         if at in own:
@@ -60,13 +62,14 @@ def with_profile_lines(
                     continue
                 waiting.remove(successor)
                 line = f"{body.removesuffix(plain)}{successor.text}{line[len(body) :]}"
-            last = len(result) + 1
+            kept[len(result)] = holding[line_sha256(line)]
         result.append(line)
     if not new and not left:
         return NewProfile(before or "", [], 0)
     newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
-    bullets = [f"- {line.text}{newline}" for line in waiting]
-    return NewProfile("".join(_inserted(result, bullets, last, newline)), new, left)
+    bullets = [(holding[line_sha256(line.text)], f"- {line.text}{newline}") for line in waiting]
+    inserted = _among(result, bullets, kept, newline) if kept else _below_title(result, bullets, newline)
+    return NewProfile("".join(inserted), new, left)
 
 
 def _own(text: str, lines: Sequence[str], made: Collection[bytes]) -> frozenset[int]:
@@ -74,13 +77,27 @@ def _own(text: str, lines: Sequence[str], made: Collection[bytes]) -> frozenset[
     return frozenset(at for at in items if line_sha256(lines[at]) in made)
 
 
-def _inserted(lines: list[str], bullets: Sequence[str], last: int | None, newline: str) -> list[str]:
-    """The lines with bullets behind the last one of their own; else below the title, or before everything."""
+def _among(
+    lines: Sequence[str], bullets: Sequence[tuple[int, str]], kept: Mapping[int, int], newline: str
+) -> list[str]:
+    """The lines with bullets among those `kept`, each before the first that comes after it, or behind all."""
+    last, waiting = max(kept), list(bullets)
+    result: list[str] = []
+    for at, line in enumerate(lines):
+        while at in kept and waiting and waiting[0][0] < kept[at]:
+            result.append(waiting.pop(0)[1])
+        result.append(line)
+        if at == last and waiting:
+            result[-1] = _closed(line, newline)
+            result += [bullet for _, bullet in waiting]
+    return result
+
+
+def _below_title(lines: list[str], placed: Sequence[tuple[int, str]], newline: str) -> list[str]:
+    """The lines with bullets below the title, or before everything."""
+    bullets = [bullet for _, bullet in placed]
     if not bullets:
         return lines
-    if last is not None:
-        lines[last - 1] = _closed(lines[last - 1], newline)
-        return [*lines[:last], *bullets, *lines[last:]]
     text = "".join(lines)
     first = next(iter(blocks_of(text)), None)
     if first is None:
