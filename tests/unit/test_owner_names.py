@@ -18,12 +18,13 @@ def test_people_are_called_by_their_given_names_too() -> None:
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        ("Where does Volker Hentschel live?", "Where does live?"),
-        ("Volkers Haustier", "Haustier"),
-        ("Volker’s boss", "boss"),
-        ("¿Dónde trabaja volker?", "¿Dónde trabaja ?"),
-        ("雯琪现在住在哪里？", "现在住在哪里？"),
-        ("何雯琪的生日", "的生日"),
+        ("Where does Volker Hentschel live?", "Where does I live?"),
+        ("Volkers Haustier", "my Haustier"),
+        ("Volker’s boss", "my boss"),
+        ("¿Dónde trabaja volker?", "¿Dónde trabaja yo ?"),
+        ("雯琪现在住在哪里？", "我现在住在哪里？"),
+        ("何雯琪的生日", "我的生日"),
+        ("Welches Haustier hat Volker?", "Welches Haustier hat ich ?"),
         # Nothing else is asked for, or to the letter.
         ("Volker", "Volker"),
         ("Who is Volker?", "Who is Volker?"),
@@ -46,5 +47,5 @@ def test_without_a_name_a_query_is_as_it_is() -> None:
 def test_what_is_embedded_instead_names_nobody_either() -> None:
     request = SearchRequest("t", "a", "Volker's dog", "user:1", vector_query="Hi\nVolker's dog")
     asked = of_owner(request, NAMES, "english")
-    assert (asked.query, asked.vector_query) == ("dog", "Hi dog")
+    assert (asked.query, asked.vector_query) == ("my dog", "Hi my dog")
     assert of_owner(SearchRequest("t", "a", "dog"), NAMES, "english").vector_query is None

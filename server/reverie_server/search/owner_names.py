@@ -1,7 +1,8 @@
 """A query that names its owner: "Where does Kofi work?" asks for what Kofi says of himself. Pure.
 
 Whoever tells an assistant about their life hardly ever says their own name in it. Where it stands it is in the letters
-that they had translated and signed, so that a query with the name finds these.
+that they had translated and signed, so that a query with the name finds these. With "I" in its place it finds more than
+without anything.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reverie_indexer.text.analyse import analyse_query
-from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.search.request import SearchRequest
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{2,4}")
 _FEWEST_CHARS = 2
+# What one says of oneself, and of what is one's own.
+_OWN = {"english": ("I", "my"), "german": ("ich", "mein"), "spanish": ("yo", "mi"), "chinese": ("我", "我")}
 
 
 def given_names(names: Sequence[str]) -> list[str]:
@@ -30,15 +34,21 @@ def given_names(names: Sequence[str]) -> list[str]:
 
 
 def without_names(query: str, names: Sequence[str], language: str) -> str:
-    """A query without its owner's names (`given_names`), in time linear in it.
+    """A query with what its owner says in place of their names (`given_names`), in time linear in it: "Where does I
+    work?", "my dog". In another language than these four it is without them.
 
     It stays as it is where nothing else would be looked for, and where a name is to be found to the letter.
     """
-    if not names or (found := _pattern(names).sub(" ", query)) == query:
+    if not names or (rest := _pattern(names).sub(" ", query)) == query:
         return query
-    rest = " ".join(found.split())
     is_to_the_letter = any(_pattern(names).search(exact) for exact in analyse_query(query, language).exact)
-    return rest if content_terms(rest) and not is_to_the_letter else query
+    if is_to_the_letter or not content_terms(rest):
+        return query
+    spoken = cues_of(folded(rest), all_cues().get(language))
+    one, ones = _OWN.get(spoken.language if spoken is not None else language, ("", ""))
+    space = "" if is_unspaced(one) else " "
+    own = _pattern(names).sub(lambda name: f"{space}{ones if name['of'] else one}{space}", query)
+    return " ".join(own.split())
 
 
 def named_in(query: str, names: Sequence[str]) -> list[str]:
@@ -56,5 +66,5 @@ def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> Sea
 def _pattern(names: Sequence[str]) -> re.Pattern[str]:
     spaced = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is None)
     han = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is not None)
-    parts = [rf"(?<!\w)(?:{spaced})(?:['’]s|s)?(?!\w)"] if spaced else []
-    return re.compile("|".join([*parts, *([han] if han else [])]), re.IGNORECASE)
+    parts = [rf"(?<!\w)(?:{spaced})(?P<of>['’]s|s)?(?!\w)" if spaced else r"(?P<of>(?!))", *([han] if han else [])]
+    return re.compile("|".join(parts), re.IGNORECASE)
