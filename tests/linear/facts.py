@@ -40,6 +40,7 @@ from reverie_server.heuristics.changes import (
     change_pairs,
     change_sentences,
     changed_facts,
+    changed_values,
     fact_ledger,
     paired_changes,
     superseding,
@@ -423,8 +424,18 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_sentences.change_sentences": lambda text: (
         change_sentences.change_sentences([Utterance(f"{text} It is now new.", AT)], "english")
     ),
-    "reverie_server.heuristics.changes.changed_facts.says_it_is_over": lambda text: changed_facts.says_it_is_over(
+    "reverie_server.heuristics.changes.change_sentences.says_it_is_over": lambda text: change_sentences.says_it_is_over(
         _change(text)
+    ),
+    "reverie_server.heuristics.changes.changed_values.numbers_in": changed_values.numbers_in,
+    "reverie_server.heuristics.changes.changed_values.can_be_its_value": lambda text: changed_values.can_be_its_value(
+        _change(text), _fact(text)
+    ),
+    "reverie_server.heuristics.changes.changed_values.is_of_another_value": lambda text: (
+        changed_values.is_of_another_value(_change(f"{text} code 4471"), f"{text} code 9026")
+    ),
+    "reverie_server.heuristics.changes.paired_changes.can_end_whole": lambda text: paired_changes.can_end_whole(
+        _change(text), text, (), is_likely=True
     ),
     "reverie_server.heuristics.changes.changed_facts.is_parted": lambda text: changed_facts.is_parted(_change(text)),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
@@ -640,7 +651,10 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.fact_grammar.predicates.named_in": "takes what a pattern has found",
     "reverie_server.heuristics.changes.paired_changes.can_change": "looks for a role in the name of a predicate",
     "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
-    "reverie_server.heuristics.changes.paired_changes.is_own_value": "looks at the subject and the predicate of a fact",
+    "reverie_server.heuristics.changes.changed_values.is_value": "the words of a fact's fields, of bounded length",
+    "reverie_server.heuristics.changes.changed_values.is_number": "the words of a fact's fields, of bounded length",
+    "reverie_server.heuristics.changes.changed_values.told_beside": "the words of facts' fields, of bounded length",
+    "reverie_server.heuristics.changes.changed_facts.is_trade": "the first word of a fact's object",
     "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",

@@ -8,6 +8,8 @@ import pytest
 
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacement, replacing_fact
+from reverie_server.heuristics.changes.changed_values import told_beside
+from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
@@ -220,3 +222,32 @@ def test_a_run_on_is_read_as_it_stands(sentence: str) -> None:
     assert [each.said for each in change_sentences([Utterance(sentence, NOW)], "chinese", with_statements=True)] == [
         sentence
     ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "object_"),
+    [
+        ("The yard gate has been changed, it opens with 9026 now.", "replaces", "9026"),
+        ("The yard gate has a new lock.", "ends", "The yard gate has a new lock"),
+        (
+            "The yard gate opens with 9026 or with 9027 now.",
+            "replaces",
+            "The yard gate opens with 9026 or with 9027 now",
+        ),
+    ],
+)
+def test_a_number_gives_way_to_the_one_that_a_sentence_has(sentence: str, kind: str, object_: str) -> None:
+    gate = OpenFact("yard gate", "opens_with", "4471", "The yard gate opens with 4471.", THEN, is_functional=True)
+    found = replacement(change(sentence), gate)
+    assert found.change is not None
+    assert (found.change.kind, found.object) == (kind, object_)
+
+
+def test_the_number_that_is_told_beside_the_end_of_another_is_the_new_one() -> None:
+    code = OpenFact("alarm code of the shop", "is", "2864", "The alarm code is 2864.", THEN, is_functional=True)
+    ended = replacement(change("There is a new alarm panel in the shop now."), code)
+    [read] = read_facts([Utterance("The code is 9317 now.", ended.said_at)], "english")
+    found = told_beside(ended, [read])
+    assert (found.subject, found.object, found.text) == ("alarm code of the shop", "9317", "The code is 9317 now.")
+    [other] = read_facts([Utterance("The code of the bank is 9317 now.", ended.said_at)], "english")
+    assert told_beside(ended, [other]) == ended

@@ -157,6 +157,10 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("german", "Wir haben eine WG in Kumpfmühl, dritter Stock.", ("user", "lives_in", "Kumpfmühl")),
         ("german", "Ab heute ist unser Zuhause in Stadtamhof.", ("user", "lives_in", "Stadtamhof")),
         ("english", "Gareth Pryce is the name.", ("user", "name", "Gareth Pryce")),
+        # A name is no month and no day.
+        ("english", "My name is Margit, I am fifty-two.", ("user", "name", "Margit")),
+        ("english", "My name is April.", ("user", "name", "April")),
+        ("spanish", "Mi nombre es Domingo.", ("user", "name", "Domingo")),
         ("english", "Callum Durie's the name.", ("user", "name", "Callum Durie")),
         ("german", "ich bin Anke Brück 41 und leite die Küche in Rostock.", ("user", "name", "Anke Brück")),
         ("chinese", "hi 第一次用～我叫林可依，29，坐标厦门", ("user", "name", "林可依")),

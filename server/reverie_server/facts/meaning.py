@@ -40,6 +40,7 @@ from reverie_server.heuristics.changes.changed_facts import (
     replacement,
     replacing_fact,
 )
+from reverie_server.heuristics.changes.changed_values import told_beside
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.stated_fact import StatedFact
@@ -118,6 +119,7 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
     comparison = _Comparison(embedded, limits, opened, vectors, unread, paired)
     readings: list[Reading] = []
     replaced: list[Unread] = []
+    read = dict(zip((session.session_key for session in given.sessions), given.readings, strict=False))
     for session, change in found:
         message = heard_in(session)[change.utterance]
         try:
@@ -131,10 +133,11 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
         if old is not None:
             replaced.append(old[0])
             readings.append(old[0].reading(old[1]))
+        stated = told_beside(stated, [each.stated for each in read.get(session.session_key, ())])
         keys = keys_of(stated, message.content)
         readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     if paired is not None:
-        await _add_overtaken(given, found, paired, opened, readings, replaced)
+        await _add_overtaken(read, found, paired, opened, readings, replaced)
         readings += await _outlived(database, given, readings, paired)
     return ByMeaning(readings, replaced)
 
@@ -150,7 +153,7 @@ async def _outlived(
 
 
 async def _add_overtaken(
-    given: Round,
+    read: Mapping[int, Sequence[Reading]],
     found: Sequence[tuple[DueSession, ChangeSentence]],
     paired: PairedChanges,
     opened: Sequence[_Open],
@@ -160,7 +163,6 @@ async def _add_overtaken(
     """Add what was said long ago, became known now (an old conversation that is imported), and was otherwise since."""
     holding = {each.fact for each in opened}
     newest = {(each.fact.subject, each.fact.predicate): each.fact.said_at for each in opened if each.fact.is_functional}
-    read = dict(zip((session.session_key for session in given.sessions), given.readings, strict=False))
     for session, change in found:
         message = heard_in(session)[change.utterance]
         stated = [

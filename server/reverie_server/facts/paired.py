@@ -20,16 +20,15 @@ from reverie_server.facts.unread import Unread
 from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
-from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_to_do_with, has_value
+from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_value
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
     NewSentence,
     Vectors,
     can_be_otherwise,
+    can_end_whole,
     is_apart,
-    is_for_good,
-    is_own_value,
     nearness_of,
     pair_log_odds,
 )
@@ -94,9 +93,7 @@ class _Earlier:
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None, cue
-        if self.facts and (not is_likely or any(map(is_own_value, self.facts))):
-            return None
-        if self.statement is None or is_for_good(self.facts) or not has_to_do_with(change, self.sentence.text):
+        if self.statement is None or not can_end_whole(change, self.sentence.text, self.facts, is_likely=is_likely):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement, cue
 

@@ -155,6 +155,11 @@ def change_sentences(
     return found
 
 
+def says_it_is_over(change: ChangeSentence) -> bool:
+    """Whether a sentence says in so many words that something has ended."""
+    return change_words()[change.language]["over"].search(folded(change.said)) is not None
+
+
 def is_statement(sentence: str, cues: Cues, *, may_be_doubtful: bool = False) -> bool:
     """Whether a sentence, or a part of it, says something of how things are: no question, no story, and nothing that is
     no more than likely, unless it `may_be_doubtful`. "The doctor said no, so it's peppermint tea for me now" does."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from reverie_server.heuristics.changes.change_pairs import shared_parts
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact
 from reverie_server.heuristics.changes.change_words import change_words
+from reverie_server.heuristics.changes.changed_values import can_be_its_value, is_number, numbers_in
 from reverie_server.heuristics.changes.values import (
     SMALL_NOUNS,
     is_other_value,
@@ -152,7 +153,7 @@ def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
     if fact.said_at >= change.said_at or fact.predicate in NEVER or change.values.is_empty:
         return False
-    if not _has_old_value(change, fact):
+    if not _has_old_value(change, fact) or not can_be_its_value(change, fact):
         return False
     # "My boss Detlef has put the delivery off to Friday" says of the boss no day.
     tells = change.tells or change.names_old
@@ -181,21 +182,23 @@ def replacing_fact(
         return None
     if not is_about(change, fact) or not has_value(change, fact) or not _has_old_value(change, fact):
         return None
-    return replacement(change, fact)
+    return replacement(change, fact) if can_be_its_value(change, fact) else None
 
 
 def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -> StatedFact:
     """The fact that a sentence states in place of another."""
     text = change.told
-    # Of people it says who is it no more, and not who is.
-    is_end = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.said))
+    numbers = numbers_in(text) if is_number(fact) else None
+    # Of people it says who is it no more, and not who is; of a number that it holds no more.
+    is_left = fact.predicate in _PEOPLE and bool(content_terms(fact.object) & content_terms(change.said))
+    is_end = is_left or (numbers == [] and fact.is_functional)
     return StatedFact(
         utterance=change.utterance,
         sentence=change.sentence,
         text=text,
         subject=fact.subject,
         predicate=fact.predicate,
-        object=text.strip(" .!。！")[:MAX_FIELD_CHARS],
+        object=(numbers[0] if numbers and len(numbers) == 1 else text.strip(" .!。！"))[:MAX_FIELD_CHARS],
         category=fact.category,  # type: ignore[arg-type]
         said_at=change.said_at,
         valid_from=change.said_at,
@@ -294,20 +297,27 @@ def names_subject(change: ChangeSentence, subject: str) -> bool:
     return not terms or bool(terms & own) or shared_parts(own, terms, change.language) > 0
 
 
-def says_it_is_over(change: ChangeSentence) -> bool:
-    """Whether a sentence says in so many words that something has ended."""
-    return change_words()[change.language]["over"].search(folded(change.said)) is not None
-
-
 def is_parted(change: ChangeSentence) -> bool:
     """Whether a sentence says of somebody that they are gone: that two have parted, or that one has died."""
     return change_words()[change.language]["parted"].search(folded(change.said)) is not None
+
+
+def is_trade(fact: OpenFact) -> bool:
+    """Whether a fact says what somebody does for a living: "My husband Jörg is a nurse", too."""
+    first = fact.object.split(" ", 1)[0]
+    return fact.predicate == "works_as" or (fact.predicate == "is" and is_trade_or_diet(first))
 
 
 def has_kind(fact: OpenFact) -> bool:
     """Whether a fact has a value of a kind that is known: a place, a time, a number, who is what to somebody."""
     is_timed = fact.predicate in ("when", "age", "school_year") or _NUMBER.search(fact.object) is not None
     return is_timed or fact.predicate in _KINDS or fact.predicate in _PEOPLE
+
+
+def _is_kin(noun: str) -> bool:
+    """Whether a German noun is who somebody is to one, other than at work: `Tochter`, and not `Leiterin`."""
+    found = all_phrases()["german"].relations.pattern.fullmatch(aligned(noun))
+    return found is not None and role_name(found["role"]) not in ROLES
 
 
 def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -328,8 +338,8 @@ def has_value(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate == "works_at" and (named := _EMPLOYER.get(change.language)) and not named.search(change.said):
         # "At the new firm everybody works with Neovim" says nothing of which.
         return False
-    if fact.predicate == "works_as" and change.language == "german":
-        return any(is_trade_or_diet(noun) for noun in _NAME.findall(change.said))
+    if is_trade(fact) and change.language == "german":
+        return any(is_trade_or_diet(noun) and not _is_kin(noun) for noun in _NAME.findall(change.said))
     if (kind := _KINDS.get(fact.predicate)) is not None:
         return words[kind].search(sentence) is not None
     if fact.predicate in _PEOPLE:

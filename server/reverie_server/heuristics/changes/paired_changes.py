@@ -19,18 +19,20 @@ from reverie_server.heuristics.changes.change_pairs import (
     shared_parts,
     word_features,
 )
-from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact
+from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, says_it_is_over
 from reverie_server.heuristics.changes.changed_facts import (
     NEVER,
     RENAMED,
     SPOUSES,
     has_kind,
+    has_to_do_with,
     has_value,
     is_about,
     is_parted,
+    is_trade,
     names_subject,
-    says_it_is_over,
 )
+from reverie_server.heuristics.changes.changed_values import can_be_its_value, is_of_another_value, is_value
 from reverie_server.heuristics.changes.values import is_other_value, shared_words, values_of
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.daily import ILLNESS
@@ -39,12 +41,11 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import (
     PETS,
     ROLES,
-    VALUE_TERMS,
     content_terms,
     exclude_each_other,
     scopes_of,
 )
-from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.stated_fact import SELF
 
 # Within a conversation people say more of what they said, and correct themselves in so many words.
@@ -52,10 +53,7 @@ APART = timedelta(hours=1)
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
 
-_FOR_GOOD = NEVER - {"located"}
-# An address ends by a move, too.
-_OF_VALUES = VALUE_TERMS - content_terms("address adresse dirección 地址")
-
+_FOR_GOOD = NEVER - {"located"} | {"age"}
 # Of such a thing a life has one at a time.
 _OF_ONE_A_LIFE = content_terms(
     "rent salary wage paycheck miete gehalt lohn alquiler renta sueldo salario 房租 租金 工资 薪水"
@@ -81,7 +79,8 @@ _OF = re.compile(r"(?<!\w)(?:von|vom|für|fürs|des|(?:mein|dein|unser)(?:es|er)
 
 # What somebody or something is called, and words of a name.
 _CALLED = re.compile(
-    r"(?<!\w)(?:heiss(?:t|en)|genannt|(?:is|are|was) (?:called|named)|'s called|name(?:'s| is)|se llaman?)(?!\w)|[叫名]"
+    r"(?<!\w)(?:heiss(?:t|en)|genannt|(?:is|are|was) (?:called|named)|(?:['’]s|s?he['’]?s) called|name(?:'s| is)"
+    r"|se llaman?)(?!\w)|[叫名]"
 )
 _TITLE = re.compile(
     r"(?<!\w)(?:dr|frau|herrn?|mrs?|ms|miss|se[nñ]or(?:a|ita)?|don|doña|doctora?)(?!\w)|医生|大夫|老师|先生|女士|師傅|师傅"
@@ -175,7 +174,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if not can_change(fact.predicate) or not is_apart(change, fact.said_at):
         return False
     # Who changes the place of work has the same profession, and what a boss has put off is no other boss.
-    is_of_new_value = fact.predicate in (*ROLES, "works_as", "works_on", "drives")
+    is_of_new_value = fact.predicate in (*ROLES, "works_on", "drives") or is_trade(fact)
     if is_of_new_value and not has_value(change, fact) and not _says_it_is_gone(change, fact):
         return False
     if fact.predicate in (*PETS, *SPOUSES) and fact.object in change.said and not _is_gone(change):
@@ -196,7 +195,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     is_of_them = fact.predicate == "lives_in" and fact.subject != SELF
     if is_of_them and not (has_value(change, fact) or says_it_is_over(change) or _MOVES.search(sentence)):
         return False
-    if _is_value(fact) and not _can_be_its_value(change, fact):
+    if not can_be_its_value(change, fact):
         return False
     # Who has children has them, until something else is said of children.
     if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.said):
@@ -245,29 +244,6 @@ def _abides(change: ChangeSentence, fact: OpenFact) -> bool:
     if not any(kind.search(said) is not None and kind.search(told) is None for kind in _ABIDING):
         return False
     return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.said)
-
-
-def is_own_value(fact: OpenFact) -> bool:
-    """Whether a fact is a number or a code of the user's: "my staff number" ends by what says of that another."""
-    return fact.subject == SELF and _is_value(fact)
-
-
-def _is_value(fact: OpenFact) -> bool:
-    return fact.predicate == "opens_with" or not _OF_VALUES.isdisjoint(_named_by(fact))
-
-
-def _named_by(fact: OpenFact) -> frozenset[str]:
-    return content_terms(fact.predicate if fact.subject == SELF else fact.subject)
-
-
-def _can_be_its_value(change: ChangeSentence, fact: OpenFact) -> bool:
-    """Whether a sentence can give a code or a number another value: it names what it is of, or without a number what
-    it is. "The key is with number 19" is of no staff number, and "none of my business" of no lock's."""
-    names, terms = _named_by(fact), content_terms(change.said)
-    if change.values.is_empty and not says_it_is_over(change) and not names & terms:
-        return False
-    of_what = names - _OF_VALUES
-    return not of_what or bool(of_what & terms) or shared_parts(terms, of_what, change.language) > 0
 
 
 def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -319,9 +295,37 @@ def is_apart(change: ChangeSentence, said_at: datetime) -> bool:
     return said_at <= change.said_at - APART
 
 
+def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], *, is_likely: bool) -> bool:
+    """Whether a sentence can end all that another says (`text`, with what was read in it), where it can end none of the
+    facts by itself: it has to say so in words of change, and of no number, no trade and nothing that lasts.
+
+    Where nothing was read, a guess needs a word of change or one that both share. What is asked to be kept is new:
+    without a word of change it is instead of nothing.
+    """
+    is_told = change.tells or says_it_is_over(change)
+    if facts and not (is_likely and is_told and not any(is_value(fact) or is_trade(fact) for fact in facts)):
+        return False
+    if is_for_good(facts) or _says_who_is_who(change, text, facts) or is_of_another_value(change, text):
+        return False
+    if not change.tells and split_request(change.said).kind == "inside":
+        return False
+    is_alike = change.tells or bool(content_terms(text) & content_terms(change.said))
+    return (is_likely or is_alike) and has_to_do_with(change, text)
+
+
+def _says_who_is_who(change: ChangeSentence, text: str, facts: Sequence[OpenFact]) -> bool:
+    """Whether a text says who somebody's kin are, or what somebody is called, and a sentence does not say that it is
+    otherwise: "the cat won't come out from under the bed" of "we have a cat called Pirata"."""
+    is_of_kin = any(_is_kin(fact.predicate) and not can_change(fact.predicate) for fact in facts)
+    if not is_of_kin and _CALLED.search(folded(text)) is None:
+        return False
+    told = folded(change.said)
+    return not (_is_gone(change) or says_it_is_over(change) or RENAMED.search(told) or _CALLED.search(told))
+
+
 def is_for_good(facts: Sequence[OpenFact]) -> bool:
-    """Whether a sentence states what no other takes back: a name, where somebody is from, what somebody cannot eat, or
-    suffers from."""
+    """Whether a sentence states what no other takes back: a name, an age, where somebody is from, what somebody cannot
+    eat, or suffers from."""
     return any(fact.predicate in _FOR_GOOD or (fact.predicate == "has" and _is_illness(fact)) for fact in facts)
 
 

@@ -184,10 +184,11 @@ def is_attribute(owned: str) -> bool:
 
 def shape_of(attribute: str, text: str, *, has_capitals: bool, is_value: bool = True) -> Shape:
     """Whether a text has the shape of a value of an attribute. Where it `is_value` it is said to be one, else a
-    time or a place: `My rent is due on Friday`, `My key is under the mat`, `My birthday is in three weeks`."""
+    time or a place: `My rent is due on Friday`, `My key is under the mat`, `My birthday is in three weeks`. A name has
+    neither: `My name is April` says the name."""
     kind = _kind(attribute.casefold())
     if not is_value and kind != "day":
-        return "sure"
+        return "none" if kind == "name" else "sure"
     text = text[:_MAX_CHARS]
     plain = text.casefold()
     match kind:
