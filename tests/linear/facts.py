@@ -20,6 +20,7 @@ from reverie_server.facts.answers import AnswerBasis, StoredFact
 from reverie_server.facts.due import DueDocument, DueSession
 from reverie_server.facts.known_people import Acquaintance
 from reverie_server.facts.resolve import Known, Said
+from reverie_server.graph import successions
 from reverie_server.heuristics import answers as heuristic_answers
 from reverie_server.heuristics import (
     before_question,
@@ -70,6 +71,7 @@ from reverie_server.heuristics.fact_grammar import (
     spoken,
     statement,
     subjects,
+    successors,
     terms,
     typed,
 )
@@ -502,6 +504,16 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.carried.with_pet": lambda text: [
         carried.with_pet(each, statement.Talk(pet="dog")) for each in _of_languages(text)
     ],
+    "reverie_server.heuristics.fact_grammar.successors.successions_in": lambda text: [
+        list(successors.successions_in(text, language)) for language in all_phrases()
+    ],
+    "reverie_server.heuristics.fact_grammar.successors.with_successors": lambda text: [
+        successors.with_successors(each, [], statement.Talk()) for each in _of_languages(text)
+    ],
+    "reverie_server.graph.successions.with_successions": lambda text: successions.with_successions(
+        text, [], "english", str.split
+    ),
+    "reverie_server.heuristics.fact_grammar.han.is_name_by_sound": han.is_name_by_sound,
     "reverie_server.heuristics.fact_grammar.carried.with_sold": lambda text: [
         carried.with_sold(each, statement.Talk(owned=(0, "a Golf"))) for each in _of_languages(text)
     ],
@@ -667,6 +679,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.fact_ledger.differ_in_scope": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.compared": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.compared_key": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.predicate_key": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
     "reverie_server.facts.older.with_stored": "compares the states of facts",
     "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,

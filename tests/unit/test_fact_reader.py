@@ -128,6 +128,9 @@ def test_the_point_of_a_name_ends_nothing(said: str, predicate: str, object_: st
         ("chinese", "老王不是我老板了，现在是李娜。", ("user", "boss", "李娜")),
         ("chinese", "俺叫王大柱，家在保定。", ("user", "name", "王大柱")),
         ("chinese", "俺叫潘海生，四十六，属羊的。", ("user", "name", "潘海生")),
+        # A name that is written by its sound is cut at no adverb.
+        ("chinese", "我的新老板是佩特拉。", ("user", "boss", "佩特拉")),
+        ("chinese", "我妹妹小丽特温柔。", ("user", "sister", "小丽")),
         ("chinese", "俺闺女叫潘晓燕，在郑州念大学。", ("user", "daughter", "潘晓燕")),
         ("chinese", "全家搬到许昌了，租在魏都区。", ("user", "lives_in", "许昌")),
         ("chinese", "我把吉他卖了。", ("user", "quit", "吉他")),

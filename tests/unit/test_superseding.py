@@ -54,6 +54,8 @@ def closed(said: Sequence[str], language: str = "english") -> list[str]:
         ("I prefer tea to coffee.", "I prefer coffee to tea."),
         ("My boss is Bruno.", "Bruno isn't my boss any more."),
         ("My boss is Bruno.", "Bruno is no longer my boss."),
+        ("I report to Bruno.", "Bruno was promoted, so Petra is our team lead now."),
+        ("My team lead is Bruno.", "Bruno left."),
     ],
 )
 def test_a_later_statement_closes_the_earlier_one(old: str, new: str) -> None:
@@ -74,6 +76,7 @@ def test_a_later_statement_closes_the_earlier_one(old: str, new: str) -> None:
         ("The Monday meeting is at 10:00.", "The Thursday meeting is at 11:00."),
         ("I live in Leeds.", "I live in Leeds, near the station."),
         ("My cousin Anna lives in Kiel.", "Anna from work lives in Bonn."),
+        ("I report to Bruno.", "Petra is our team lead now, she reports to Bruno."),
     ],
 )
 def test_what_is_about_something_else_closes_nothing(first: str, second: str) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from reverie_server.graph.claims import Claim, HasRole, Leaves, Names, Ref, Relates, Role, Succeeds
 from reverie_server.graph.phrases import NAME, Form, Phrases, Verb
+from reverie_server.graph.successions import with_successions
 from reverie_server.heuristics.cues import folded
 
 # The characters before a verb among which its subject is looked for, and between verbs of one subject.
@@ -23,7 +25,7 @@ _MONTH_OF_MAY = re.compile(r"\bMay\b")
 _POSSESSIVE = re.compile(r"['’]s?$")
 # A German word for what somebody does or where they come from, which is written like a name.
 _NOUN = re.compile(
-    r"(?:erin|istin|entin|orin|ärztin|mutter|vater|frau|mann|leiter|lehrer|helfer|ist|ologe|ologin|iener|aner|änder|ese|ungen|"
+    r"(?:erin|istin|entin|orin|[äÄ]rztin|mutter|vater|frau|mann|leiter|lehrer|helfer|ist|ologe|ologin|iener|aner|änder|ese|ungen|"
     r"heiten|keiten|tionen|isch|arbeit|projekten|aufgaben|themen)$"
 )
 _DEMONYM = re.compile(
@@ -39,7 +41,8 @@ def claims_of(phrases: Phrases, sentence: str) -> list[Claim]:
     roles = list(_roles(phrases, text))
     named = [(place, claim.who) for place, claim in roles if isinstance(claim, HasRole) and not claim.ended]
     found = [*roles, *_verbs(phrases, text, named), *_things(phrases, text)]
-    return [claim for _, claim in sorted(found, key=lambda pair: pair[0])]
+    claims = [claim for _, claim in sorted(found, key=lambda pair: pair[0])]
+    return with_successions(text, claims, phrases.language, partial(names_in, phrases))
 
 
 def own_name(phrases: Phrases, sentence: str) -> str | None:
@@ -80,6 +83,12 @@ def _is_no_name(word: str, phrases: Phrases) -> bool:
     return folded(word).partition("'")[0].strip(".") in phrases.not_names
 
 
+def _is_noun(name: str) -> bool:
+    """Whether a word that is written like a name is a German one for what somebody does; a name of several is none:
+    `Petra Lindqvist`."""
+    return " " not in name and _NOUN.search(name) is not None
+
+
 def _roles(phrases: Phrases, text: str) -> Iterator[tuple[int, Claim]]:
     """Who is said to be what to the speaker: "my sister Clara", "Petra is my new boss"."""
     for pattern in (phrases.role_then_name, phrases.name_then_role, phrases.beside_role):
@@ -110,9 +119,9 @@ def _fits_role(phrases: Phrases, name: str, role: Role, match: re.Match[str]) ->
         return not _DEMONYM.search(name)
     is_copula = match["link"].strip(" ,") != ""
     if not is_copula:
-        return not (phrases.names_first and _NOUN.search(name))
+        return not (phrases.names_first and _is_noun(name))
     if phrases.names_first and "heiß" not in match["link"]:
-        return role.kind == "superior" and not _NOUN.search(name)
+        return role.kind == "superior" and not _is_noun(name)
     return not _DEMONYM.search(name)
 
 
@@ -194,7 +203,7 @@ def _ref(phrases: Phrases, unit: re.Match[str], *, at_start: bool = False) -> Re
             name, None if unit["others"] else phrases.roles[unit["role"]], "person", of_other=bool(unit["others"])
         )
     name = proper(unit["name"], phrases)
-    if name is None or (phrases.names_first and not at_start and _NOUN.search(name)):
+    if name is None or (phrases.names_first and not at_start and _is_noun(name)):
         return None
     return Ref(name)
 
@@ -266,9 +275,7 @@ def _objects(phrases: Phrases, groups: dict[str, str | None]) -> list[Ref]:
     word = groups.get("after") or groups.get("before")
     kind = phrases.type_words[word] if word else None
     names = (proper(written, phrases) for written in _NAMES.findall(groups.get("objects") or ""))
-    return [
-        Ref(name, type=kind) for name in names if name and (kind or not (phrases.names_first and _NOUN.search(name)))
-    ]
+    return [Ref(name, type=kind) for name in names if name and (kind or not (phrases.names_first and _is_noun(name)))]
 
 
 def _from(phrases: Phrases, written: str | None) -> Ref | None:
@@ -290,7 +297,7 @@ def _things(phrases: Phrases, text: str) -> Iterator[tuple[int, Claim]]:
     """Projects, teams, places and the like that are named with what they are: "the Atlas project"."""
     for match in phrases.exists.finditer(text):
         name = proper(match["name"] or match["named"], phrases)
-        if name and not (phrases.names_first and _NOUN.search(name)):
+        if name and not (phrases.names_first and _is_noun(name)):
             yield match.start(), Names(Ref(name, type=phrases.type_words[match["after"] or match["before"]]))
     for pattern, kind in phrases.mentions:
         for match in pattern.finditer(text):

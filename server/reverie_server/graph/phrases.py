@@ -57,6 +57,7 @@ class Phrases:
     together, `plural_roles` those words that name several.
     """
 
+    language: str
     expand: Sequence[tuple[str, str]]
     verbs: Sequence[Verb]
     names_first: bool
@@ -92,7 +93,7 @@ class Phrases:
 def all_phrases() -> Mapping[str, Phrases]:
     """The phrases by language, as `heuristics.cues` names them."""
     source = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return {language: _compiled(table) for language, table in tomllib.loads(source).items()}
+    return {language: _compiled(language, table) for language, table in tomllib.loads(source).items()}
 
 
 class _Parts:
@@ -139,7 +140,7 @@ class _Parts:
         )
 
 
-def _compiled(table: Mapping[str, Any]) -> Phrases:
+def _compiled(language: str, table: Mapping[str, Any]) -> Phrases:
     type_words = {word: _type(name) for name, words in table["type_words"].items() for word in words}
     roles = _roles(table)
     parts = _Parts(table, roles, type_words)
@@ -148,6 +149,7 @@ def _compiled(table: Mapping[str, Any]) -> Phrases:
     called = rf"(?: {_either(table['called'])})?"
     typed = rf"(?P<name>{NAME})[ -](?P<after>{parts.types})\b|\b(?P<before>{parts.types}){called} (?P<named>{NAME})"
     return Phrases(
+        language=language,
         expand=[(short, long) for short, long in table["expand"]],
         verbs=[*_relation_verbs(table, parts), *_other_verbs(table, parts)],
         names_first=table["names_first"],

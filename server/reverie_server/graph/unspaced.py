@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from reverie_server.graph.claims import Claim, HasRole, Leaves, Names, Ref, Relates, Role, RoleKind, Scope, Succeeds
+from reverie_server.graph.successions import with_successions
+from reverie_server.heuristics.fact_grammar.han import OF_SOUNDS
 from reverie_server.text.graph_terms import EntityType, RelationName
 
 _CLAUSE = re.compile(r"[\uff0c,\uff1b;\u3002.!\uff01\n]+")
@@ -68,7 +70,7 @@ def claims_of(sentence: str) -> list[Claim]:
         clause = clause[match.end() :] if (match := chinese.opens.match(clause)) else clause
         claims, subjects = _of_clause(chinese, clause, subjects)
         found += claims
-    return found
+    return with_successions(sentence, found, "chinese", names_in)
 
 
 def own_name(sentence: str) -> str | None:
@@ -228,7 +230,8 @@ def _chinese() -> _Chinese:
     surnames = "".join(table["surnames"].split())
     follows = rf"(?=$|[^\u4e00-\u9fff]|{_either(table['follows'])})"
     surname = rf"(?:{_either(table['compound_surnames'])}|[{surnames}])"
-    han_person = rf"(?:{surname}{character}{{1,2}}?|[{table['nicknames']}]{character})"
+    # A short name that is written by its sound is one behind a word for a person alone: 巴西 is a country.
+    han_person = rf"(?:{surname}{character}{{1,2}}?|[{table['nicknames']}]{character}|[{OF_SOUNDS}]{{3,6}})"
     person = rf"(?:{han_person}{follows}|{_LATIN}) ?"
     thing = rf"(?:{_LATIN}|{character}{{2,8}}?)"
     type_word, role = _either(types), _either(roles)
@@ -254,7 +257,7 @@ def _chinese() -> _Chinese:
         leaves=_leaves(parts),
         role_then_name=re.compile(
             rf"{gap}{mine}(?P<former>前)?(?:新|现任)?(?:的)?(?P<role>{role}){gap}(?:是|叫|名叫|换成了?|变成了?)?{gap} ?"
-            rf"(?P<name>{_LATIN}|{han_person}){follows}"
+            rf"(?P<name>{_LATIN}|{han_person}|[{OF_SOUNDS}]{{2}}){follows}"
         ),
         name_then_role=re.compile(
             rf"^{gap}(?P<name>{_LATIN}|{han_person}(?={_either(table['gaps'])}|是|不|成|当| )) ?{gap}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from reverie_server.heuristics.changes.fact_ledger import Ledger, ReadFact, differ_in_scope
+from reverie_server.heuristics.changes.fact_ledger import Ledger, ReadFact, differ_in_scope, predicate_key
 from reverie_server.heuristics.fact_grammar.terms import (
     ACTIVITIES,
     ANIMALS,
@@ -17,7 +17,6 @@ from reverie_server.heuristics.fact_grammar.terms import (
     RELATED_PREDICATES,
     ROLES,
     content_terms,
-    key_of,
     says_same,
     without_days,
 )
@@ -49,6 +48,14 @@ _BY_KIND = (
     ("boss", _WORK),
     ("drives", content_terms("car auto wagen coche carro")),
 )
+# Whom one works for, by whatever word; and what makes somebody that no more.
+_LEADS = ("boss", "manager", "team lead", "supervisor")
+_IS_NO_MORE = re.compile(
+    r"[^,.;:，。；]{0,30}?(?:(?<!\w)(?:promoted|moved (?:on|up|to)|left|leaves|leaving|retire[ds]|resigned|quit|gone"
+    r"|stepped (?:down|back)|befördert|aufgestiegen|gewechselt|gekündigt|weg|gegangen|aufgehört|zurückgetreten"
+    r"|ascendi\w+|jubil\w+|se (?:fue|va|marcha|marchó)|dej[óa]|renunci\w+|dimiti\w+)(?!\w)"
+    r"|升|[调調]|离职|離職|辞|退休|走了)"
+)
 # What a trip consists of before it begins, and how long before that is said.
 _TRAVEL_PLANS = ("booked", "plans", "event", "when", "decided")
 _TRIP_AHEAD = timedelta(days=400)
@@ -79,6 +86,8 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
             is_said = bool(old.object_terms) and old.object_terms <= new.terms - new.object_terms
             if is_said or _is_same_frame(old, new) or _is_same_slot(old, new):
                 ledger.close(old, new)
+    if change.kind == "replaces" and new.subject == SELF and new.fact.predicate in _LEADS:
+        _close_other_lead(ledger, new)
     if change.kind == "replaces" and change.cue != "new" and new.predicate in PETS:
         # `We have renamed the dog`: the one there is.
         pets = [old for old in ledger.of_key(new.subject, new.predicate) if old.object_terms != new.object_terms]
@@ -110,16 +119,27 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
             ledger.close(old, new)
     if change.kind == "ends" and new.predicate in ("left", "moved_out"):
         for role in (*ROLES, *PETS) if new.predicate == "left" else FLATMATES:
-            for old in list(ledger.of_key(SELF, key_of(role))):
+            for old in list(ledger.of_key(SELF, predicate_key(role))):
                 if new.subject_terms and new.subject_terms <= old.object_terms:
                     ledger.close(old, new)
+
+
+def _close_other_lead(ledger: Ledger, new: ReadFact) -> None:
+    """Close who was one's boss by another word: `Bruno was promoted, so Petra is our team lead now`."""
+    text = new.fact.text.casefold()
+    others = (role for role in _LEADS if role != new.fact.predicate)
+    for old in [old for role in others for old in ledger.of_key(SELF, predicate_key(role))]:
+        names = old.fact.object.casefold().split(" ")
+        ends = [found.end() for name in names for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+        if any(_IS_NO_MORE.match(text, end) for end in ends):
+            ledger.close(old, new)
 
 
 def _close_loved_one(ledger: Ledger, new: ReadFact) -> None:
     """Close the one there is: `We split up` says nobody's name."""
     if new.fact.object == new.predicate:
         states = [old for old in ledger.of_key(SELF, "is") if old.object_terms and old.object_terms <= _BOUND]
-        for old in [*states, *(old for role in _LOVED for old in ledger.of_key(SELF, key_of(role)))]:
+        for old in [*states, *(old for role in _LOVED for old in ledger.of_key(SELF, predicate_key(role)))]:
             ledger.close(old, new)
 
 

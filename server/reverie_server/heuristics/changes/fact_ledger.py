@@ -132,7 +132,12 @@ def compared_key(subject: str, predicate: str, *, is_functional: bool) -> tuple[
     thing = _thing_key(subject, is_timed=is_timed) if is_value or is_timed else ""
     if is_value:
         return SELF, thing
-    return thing or key_of(subject), _thing_key(predicate, is_timed=False)
+    return thing or key_of(subject), predicate_key(predicate)
+
+
+def predicate_key(predicate: str) -> str:
+    """A predicate as it is compared: `lead team`."""
+    return _thing_key(predicate, is_timed=False)
 
 
 def with_words(fact: TimedFact) -> ReadFact:

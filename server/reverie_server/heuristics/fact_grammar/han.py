@@ -27,6 +27,12 @@ _FULL_NAME = re.compile(
     + r"|(?:欧阳|司马|上官|诸葛|慕容|尉迟|皇甫)[一-龥]{1,2})(?<![的了人们是病炎症癌疸疹痛瘤眠])|"
     + _LATIN
 )
+# The characters with which names of other languages are written by their sound: 佩特拉, 布鲁诺.
+OF_SOUNDS = (
+    "阿艾安奥巴贝本比彼波伯布达戴黛德迪蒂多厄恩尔菲费芬弗福戈格古哈汉赫亨华霍基吉加简杰卡凯坎康柯科克肯库拉莱兰朗劳雷莉里丽利琳卢鲁露伦"
+    "罗洛马玛曼梅米莫穆娜纳内尼妮诺帕派佩皮普奇乔切琴萨塞莎桑瑟斯苏索塔泰汤特提托瓦万威韦维沃乌西希夏谢辛雅亚扬耶伊因尤约泽詹珍朱佐"
+)
+_OF_SOUNDS = re.compile(f"[{OF_SOUNDS}]{{2,6}}")
 # What begins with a surname and is an occupation: 程序员, 高级工.
 _NO_SURNAMES = frozenset(
     (
@@ -111,6 +117,11 @@ def is_han_name(text: str) -> bool:
     """Whether a text is plainly a name: with a surname, or one of endearment."""
     plain = simplified(text)
     return plain[:2] not in _NO_SURNAMES and _FULL_NAME.fullmatch(plain) is not None
+
+
+def is_name_by_sound(text: str) -> bool:
+    """Whether a text is written as names of other languages are: 佩特拉, and not 佩特别."""
+    return _OF_SOUNDS.fullmatch(simplified(text)) is not None
 
 
 def is_han_job(text: str) -> bool:

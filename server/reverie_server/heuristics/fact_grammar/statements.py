@@ -17,6 +17,7 @@ from reverie_server.heuristics.fact_grammar.predicates import fact_behind, named
 from reverie_server.heuristics.fact_grammar.spoken import reworded, reworded_by
 from reverie_server.heuristics.fact_grammar.statement import Statement, Talk
 from reverie_server.heuristics.fact_grammar.subjects import Subject, called_at, relations_in, subject_of
+from reverie_server.heuristics.fact_grammar.successors import with_successors
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -71,7 +72,7 @@ def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
     statement = with_sold(with_pet(statement, talk), talk)
-    found = _announced_facts(statement, talk)
+    found = with_successors(statement, _announced_facts(statement, talk), talk)
     carry(statement, found, talk)
     return found
 

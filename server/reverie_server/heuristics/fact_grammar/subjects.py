@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reverie_server.heuristics.fact_grammar.clauses import Clause
-from reverie_server.heuristics.fact_grammar.han import is_han_job, is_han_name
+from reverie_server.heuristics.fact_grammar.han import is_han_job, is_han_name, is_name_by_sound
 from reverie_server.heuristics.fact_grammar.objects import is_trade_or_diet
 from reverie_server.heuristics.fact_grammar.people import Gender, People, role_name
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
@@ -156,7 +156,7 @@ def _name_behind(text: str, plain: str, end: int, phrases: Phrases) -> str | Non
         # `Meine Tochter ist Lehrerin.` Names that end as occupations do are called so: `Juniper`.
         return None
     if phrases.unspaced:
-        name = _BEHIND_HAN_NAME.split(name, maxsplit=1)[0]
+        name = name if is_name_by_sound(name) else _BEHIND_HAN_NAME.split(name, maxsplit=1)[0]
         if not _is_named_there(name, is_linked=link is not None and at > end):
             return None
     behind = text[found.start() + len(name) : found.start() + len(name) + 1]
