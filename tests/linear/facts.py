@@ -64,6 +64,7 @@ from reverie_server.heuristics.fact_grammar import (
     german_clauses,
     han,
     lines,
+    named_anew,
     objects,
     people,
     places,
@@ -504,8 +505,14 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.carried.with_pet": lambda text: [
         carried.with_pet(each, statement.Talk(pet="dog")) for each in _of_languages(text)
     ],
+    "reverie_server.heuristics.fact_grammar.named_anew.with_new_name": lambda text: [
+        named_anew.with_new_name(each, statement.Talk()) for each in _of_languages(text)
+    ],
     "reverie_server.heuristics.fact_grammar.successors.successions_in": lambda text: [
         list(successors.successions_in(text, language)) for language in all_phrases()
+    ],
+    "reverie_server.heuristics.fact_grammar.successors.visits_in": lambda text: [
+        list(successors.visits_in(text, language)) for language in all_phrases()
     ],
     "reverie_server.heuristics.fact_grammar.successors.with_successors": lambda text: [
         successors.with_successors(each, [], statement.Talk()) for each in _of_languages(text)

@@ -104,6 +104,7 @@ def test_what_states_no_fact(text: str) -> None:
         ("I live in St. Albans.", "lives_in", "St. Albans"),
         ("I work at St. Mary's Hospital in York.", "works_at", "St. Mary's Hospital"),
         ("My sister works at Mt. Sinai.", "works_at", "Mt. Sinai"),
+        ("Meine Zahnärztin ist Frau Dr. Ahn.", "dentist", "Frau Dr. Ahn"),
         ("Ich wohne in St. Gallen und arbeite als Koch.", "lives_in", "St. Gallen"),
         ("My brother is 6 ft. My sister lives in York.", "lives_in", "York"),
         ("My house is in Elm St. My sister lives in York.", "located", "in Elm St"),

@@ -313,3 +313,7 @@ def test_long_messages_are_marked_in_parts_of_whole_sentences() -> None:
 
 def test_what_the_assistant_says_is_not_marked() -> None:
     assert passages_to_mark([Utterance("I live in the cloud.", MARCH, "assistant")], "english") == []
+
+
+def test_what_the_sentence_takes_back_is_no_fact_of_a_mark() -> None:
+    assert facts("Our {rel:dog} is called {person=1:Bruno}, not {person=1:Balu}.", read=True) == []

@@ -1,4 +1,4 @@
-"""Who comes in the place of a boss or a doctor whom the user has."""
+"""Who comes in the place of a boss or a doctor whom the user has, and whose name is another than was said."""
 
 from __future__ import annotations
 
@@ -95,3 +95,70 @@ def test_the_graph_takes_no_guess_for_a_successor() -> None:
     texts = ("My boss is Bruno Hart.", "Maybe Petra Lindqvist will be his successor.", "Meine Chefin ist Ärztin.")
     _, relations = extract([Message(n, "user", text, AT, 1) for n, text in enumerate(texts, 1)], (), with_speaker=True)
     assert {each.target for each in relations} == {"bruno-hart"}
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "Sorry, the dog isn't called Balu, it's Bruno."),
+        ("english", "The dog is not Balu but Bruno."),
+        ("english", "Our dog's name is Bruno, not Balu."),
+        ("german", "Ach, der Hund heißt nicht Balu, sondern Bruno."),
+        ("german", "Sorry, der Hund heißt Bruno, nicht Balu."),
+        ("spanish", "El perro no se llama Balu, sino Bruno."),
+        ("spanish", "Perdón, el perro se llama Bruno, no Balu."),
+    ],
+)
+def test_the_animal_of_which_one_told_has_the_name_that_is_not_taken_back(language: str, said: str) -> None:
+    known = {"Balu": "Balu", "role:dog": "Balu"}
+    [fact] = read_facts([Utterance(said, AT)], language, known_people=known)
+    assert fact.change is not None
+    assert (fact.subject, fact.predicate, fact.object, fact.change.old_object) == (SELF, "dog", "Bruno", "Balu")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "My dog is not Labrador, it's Poodle."),
+        ("english", "The cat isn't called Balu, it's Bruno."),
+        ("english", "The movie isn't called Alien, it's Aliens."),
+        ("german", "Meine Frau ist nicht Lehrerin, sondern Ärztin."),
+    ],
+)
+def test_what_is_no_name_and_whose_nobody_told_is_no_other_name(language: str, said: str) -> None:
+    known = {"Balu": "Balu", "role:dog": "Balu"}
+    found = read_facts([Utterance(said, AT)], language, known_people=known)
+    assert not [fact for fact in found if fact.subject == SELF]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "name"),
+    [
+        ("english", "I go to Dr. Brandt now.", "Dr. Brandt"),
+        ("english", "Dr. Ahn retired, so we see Dr. Brandt these days.", "Dr. Brandt"),
+        ("german", "Ich gehe jetzt zu Frau Dr. Brandt.", "Frau Dr. Brandt"),
+        ("german", "Jetzt bin ich bei Dr. Brandt.", "Dr. Brandt"),
+        ("german", "Ich habe den Zahnarzt gewechselt, jetzt ist es Dr. Brandt.", "Dr. Brandt"),
+        ("spanish", "Ahora voy con la Dra. Ruiz.", "Dra. Ruiz"),
+        ("english", "I've changed dentists, it's Dr. Brandt now.", "Dr. Brandt"),
+    ],
+)
+def test_whom_one_goes_to_now_by_a_title_is_what_the_one_before_was(language: str, said: str, name: str) -> None:
+    assert taken(language, said, "Dr. Ahn", "dentist") == [("dentist", name)]
+
+
+@pytest.mark.parametrize(
+    "said", ["I go to Dr. Brandt now for my knee.", "I'm seeing Anna now.", "I saw Dr. Brandt at the market."]
+)
+def test_whom_one_goes_to_besides_takes_no_place(said: str) -> None:
+    assert ("dentist", "Dr. Brandt") not in taken("english", said, "Dr. Ahn", "dentist")
+
+
+def test_of_two_doctors_nobody_knows_which_one_is_left() -> None:
+    known = {"Dr. Ahn": "Dr. Ahn", "role:dentist": "Dr. Ahn", "Dr. Lowe": "Dr. Lowe", "role:doctor": "Dr. Lowe"}
+    assert not read_facts([Utterance("I go to Dr. Brandt now.", AT)], "english", known_people=known)
+
+
+def test_the_last_day_at_a_place_and_the_first_at_the_next() -> None:
+    found = taken("english", "My last day at Acme was Friday; on Monday I start at Boreal as a test lead.")
+    assert found == [("quit", "Acme"), ("works_at", "Boreal")]

@@ -301,10 +301,14 @@ def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People)
 
 
 def _is_read(fact: StatedFact, said: _Said) -> bool:
-    """Whether a fact that was read of the same sentence says the same, or another value of what one has once."""
+    """Whether a fact that was read of the same sentence says the same, another value of what one has once, or what it
+    takes the place of: "Our dog is called Bruno, not Balu" gives no dog Balu."""
     if (fact.subject == SELF) != (said.subject == SELF):
         return False
     if (fact.subject, fact.predicate) == (said.subject, said.kind.predicate) and said.kind.is_functional:
+        return True
+    old = fact.change.old_object if fact.change is not None else None
+    if old is not None and not said.is_over and folded(said.value) == folded(old):
         return True
     value, other = content_terms(said.value), content_terms(fact.object)
     return (value <= other or other <= value) if value and other else folded(said.value) == folded(fact.object)

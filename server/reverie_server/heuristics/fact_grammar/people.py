@@ -78,6 +78,7 @@ _ROLE_NAMES = {
 
 _ROLE_NAMES |= {
     "line manager": "boss",
+    "family doctor": "doctor",
     # "Meine beste Freundin" is no girlfriend.
     **dict.fromkeys(
         (

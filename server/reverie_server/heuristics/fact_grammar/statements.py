@@ -10,6 +10,7 @@ from reverie_server.heuristics.fact_grammar.carried import carry, owner_before, 
 from reverie_server.heuristics.fact_grammar.clauses import Clause, Denied, clauses_of, denied
 from reverie_server.heuristics.fact_grammar.fragments import in_full
 from reverie_server.heuristics.fact_grammar.general import general_fact, request_fact
+from reverie_server.heuristics.fact_grammar.named_anew import with_new_name
 from reverie_server.heuristics.fact_grammar.objects import is_vague, tidy
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases
@@ -41,7 +42,8 @@ _SAID = re.compile(rf"[^:：]{{0,80}}(?:(?<!\w)(?:{_SAYS})(?!\w)|说|写|问|例
 _ANNOUNCED = re.compile(r"[^:：\d]{3,60}[:：]\s*(?P<rest>\S.{8,})", re.DOTALL)
 # The point of a name ends nothing: `in St. Albans`, but not `in Elm St.` It is read as a letter that no text has.
 _SHORT_NAME = re.compile(
-    r"((?<!\w)(?:[a-zß-öø-ÿ]{1,20}|In|At) |^)(St|Sta|Sto|Mt|Dr|Dra|Prof|Mr|Mrs|Ms|Hr|Fr|Sr|Sra)\.(?= [A-ZÄÖÜÁÉÍÓÚÑ])"
+    r"((?<!\w)(?:[a-zß-öø-ÿ]{1,20}|In|At|Frau|Herrn?|Doña|Don) |^)"
+    r"(St|Sta|Sto|Mt|Dr|Dra|Prof|Mr|Mrs|Ms|Hr|Fr|Sr|Sra)\.(?= [A-ZÄÖÜÁÉÍÓÚÑ])"
 )
 _POINT = "\ua78f"
 
@@ -71,7 +73,7 @@ def _facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
         return []
     if _SAID.match(statement.core) and not statement.is_asked:
         return []
-    statement = with_sold(with_pet(statement, talk), talk)
+    statement = with_new_name(with_sold(with_pet(statement, talk), talk), talk)
     found = with_successors(statement, _announced_facts(statement, talk), talk)
     carry(statement, found, talk)
     return found

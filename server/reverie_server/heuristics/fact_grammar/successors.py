@@ -55,6 +55,27 @@ _WAYS: Mapping[str, Sequence[str]] = {
         r"(?:现在|现|由|后来|以后)*{name}(?:已经|来|将|会)*(?:接替|接任|顶替|取代)了?(?:{whom}|{of}(?=$|[^\u4e00-\u9fff]))",
     ),
 }
+# Whom one goes to now, by a title, without a word for what they are. The point of a title may be read as a letter.
+_TITLED = rf"(?:la |el )?(?P<name>(?:Frau |Herrn? |doctora? )?(?:Dra?[.\ua78f]? )?{_NAME})"
+# Who has something of their own to go for has the other one still.
+_FOR = r"(?!\w)(?! (?:for|about|because|wegen|mit|por|para)(?!\w))"
+_VISITS: Mapping[str, Sequence[str]] = {
+    "english": (
+        rf"(?<!\w)(?:[Ii]|[Ww]e)(?:['’]m| am|['’]re| are)? (?:go(?:ing)? to|see(?:ing)?) {_TITLED}"
+        rf" (?:now|these days|nowadays|instead|from now on){_FOR}",
+        rf"(?<!\w)(?:[Ii]|[Ww]e)(?: am|['’]m|['’]re| are)? now (?:go(?:ing)? to|see(?:ing)?) {_TITLED}{_FOR}",
+    ),
+    "german": (
+        rf"(?<!\w)(?:[Ii]ch|[Ww]ir) (?:gehen?|bin|sind) (?:jetzt|nun) (?:zu|bei) {_TITLED}{_FOR}",
+        rf"(?<!\w)(?:[Jj]etzt|[Nn]un) (?:gehen?|bin|sind) (?:ich|wir) (?:zu|bei) {_TITLED}{_FOR}",
+    ),
+    "spanish": (
+        rf"(?<!\w)[Aa]hora (?:voy|vamos) (?:con|a|donde) {_TITLED}{_FOR}",
+        rf"(?<!\w)(?:[Vv]oy|[Vv]amos) ahora (?:con|a|donde) {_TITLED}{_FOR}",
+    ),
+}
+_TITLE = re.compile(r"(?:^|(?<= ))(?:Dra?[.\ua78f]?|[Dd]octora?) ")
+_OF_CARE = ("doctor", "dentist", "therapist", "physio", "vet")
 _HIM: Mapping[str, tuple[str, str]] = {
     "english": (r"(?<!\w)(?:[Hh]is|[Hh]er|[Tt]heir)", r"(?:him|her|them)(?!\w)"),
     "german": (r"(?<!\w)(?:[Ss]eine?|[Ii]hre?)", r"(?:ihn|ihm|sie|ihr)(?!\w)"),
@@ -66,7 +87,7 @@ _ONE_AT_A_TIME = (
     *("boss", "manager", "team lead", "supervisor", "mentor", "doctor", "dentist", "therapist", "physio", "trainer"),
     *("coach", "landlord"),
 )
-_SAYS = ("is", "works_as")
+_SAYS = ("is", "works_as", "works_at")
 _S = re.compile(r"s$")
 _WORDS = re.compile(r"\w+")
 
@@ -90,13 +111,23 @@ def successions_in(text: str, language: str) -> Iterator[Succession]:
                 yield Succession(name, of, found.start())
 
 
+def visits_in(text: str, language: str) -> Iterator[Succession]:
+    """To whom with a doctor's title one goes now by the words of a text. Takes time linear in the text."""
+    for pattern in _visits().get(language, ()):
+        for found in pattern.finditer(text):
+            if _TITLE.search(found["name"]) is not None:
+                yield Succession(found["name"], None, found.start())
+
+
 def with_successors(statement: Statement, found: list[StatedFact], talk: Talk) -> list[StatedFact]:
     """The facts of a sentence with those who come in the place of somebody whom the user has as a boss or the like."""
     if statement.phrases["drop"].search(aligned(statement.core)) is not None:
         return found
     told = []
-    for each in successions_in(statement.core, statement.phrases.language):
-        role = _role_of(each, statement.core[: each.start], talk)
+    language, text = statement.phrases.language, statement.core
+    comers = [(each, _role_of(each, text[: each.start], talk)) for each in successions_in(text, language)]
+    comers += [(each, _role_of_titled(text[: each.start], talk)) for each in visits_in(text, language)]
+    for each, role in comers:
         if role is None or any((fact.predicate, fact.object) == (role, each.name) for fact in found):
             continue
         talk.people.named(each.name, role, is_single=True)
@@ -106,7 +137,8 @@ def with_successors(statement: Statement, found: list[StatedFact], talk: Talk) -
             )
         )
     names = {fact.object for fact in told}
-    # "Bruno's successor is Petra", and "Petra is the successor" as what she does, say no more.
+    # "Bruno's successor is Petra" and "Petra is the successor", as what she does, say no more. Who "is with Dr. Ruiz"
+    # does not work there.
     return [*told, *(fact for fact in found if fact.predicate not in _SAYS or not {fact.subject, fact.object} & names)]
 
 
@@ -125,9 +157,18 @@ def _role_of(each: Succession, before: str, talk: Talk) -> str | None:
     return next((role for role, name in had.items() if name == meant), None)
 
 
+def _role_of_titled(before: str, talk: Talk) -> str | None:
+    """What the one with a doctor's title is to the user to whom they no longer go: the one that is named before, or the
+    only one there is."""
+    had = {role: name for role in _OF_CARE if (name := talk.people.of_role(role)) is not None}
+    titled = [role for role, name in had.items() if _TITLE.search(name)]
+    named = [role for role, name in had.items() if _is_named(name, before)]
+    return next((roles[0] for roles in (named, titled) if len(roles) == 1), None)
+
+
 def _is_one(said: str, name: str) -> bool:
     """Whether a name as it is said is a known one, or its first or last: `Brunos` of Bruno Hart, too."""
-    names = {name, *name.split(" ")}
+    said, names = said.replace("\ua78f", "."), {name, *name.split(" ")}
     return said in names or _S.sub("", said) in names
 
 
@@ -135,6 +176,11 @@ def _is_named(name: str, text: str) -> bool:
     """Whether a text has a name, or its first or last."""
     words = set(_WORDS.findall(text))
     return name in text if is_unspaced(name) else any(word in words for word in name.split(" "))
+
+
+@cache
+def _visits() -> Mapping[str, Sequence[re.Pattern[str]]]:
+    return {language: [re.compile(way) for way in ways] for language, ways in _VISITS.items()}
 
 
 @cache
