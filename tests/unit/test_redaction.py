@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie_server.text.redact import anchor_of, body_of, erase, essence, essences, is_in, without_forgotten
+from reverie_server.text.redact import (
+    Targets,
+    anchor_of,
+    body_of,
+    erase,
+    essence,
+    essences,
+    is_in,
+    whole_sentence,
+    without_forgotten,
+)
+from reverie_server.text.statement_spans import statements
 
 
 @pytest.mark.parametrize(
@@ -81,3 +92,35 @@ def test_what_is_forgotten_is_left_out_and_nothing_else() -> None:
     assert "bob" not in essences("- Ada lives in Leeds.\n- Bob")
     assert without_forgotten(text, lambda kept: kept == "ada lives in leeds") == "# N\n\n- B\n"
     assert without_forgotten(text, lambda kept: False) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "left"),
+    [
+        (
+            "I like tea a lot; the code of the gate is 8841; my cat is called Mog.",
+            "the code of the gate is 8841;",
+            "I like tea a lot; my cat is called Mog.",
+        ),
+        ("我喜欢喝绿茶；大门的密码是8841；我的猫叫咪咪。", "大门的密码是8841；", "我喜欢喝绿茶；我的猫叫咪咪。"),
+        ("我家大门的密码是八八四一～我喜欢喝绿茶。", "我家大门的密码是八八四一～", "我喜欢喝绿茶。"),
+        ("*The code of the gate is 8841.* I like tea a lot.", "*The code of the gate is 8841.*", "I like tea a lot."),
+        (
+            "The code of the gate is 8841. (2026-11-02) I like tea a lot.",
+            "The code of the gate is 8841. (2026-11-02)",
+            "I like tea a lot.",
+        ),
+    ],
+)
+def test_every_statement_of_a_text_is_found_in_it_whatever_ends_it(text: str, statement: str, left: str) -> None:
+    assert statement in statements(text)
+    assert Targets([whole_sentence(statement)]).erase_from(text).text == left
+
+
+@pytest.mark.parametrize("mark", [";", "；", "～", ".", ""])
+def test_a_copy_of_a_statement_is_found_whatever_mark_ends_it(mark: str) -> None:
+    assert Targets([whole_sentence(f"the code of the gate is 8841{mark}")]).found_in("- The code of the gate is 8841\n")
+
+
+def test_a_sentence_that_ends_in_brackets_is_not_found_as_the_beginning_of_a_longer_one() -> None:
+    assert not is_in("I like my sister (Ada) and her dog.", "I like my sister (Ada).")

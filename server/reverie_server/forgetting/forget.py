@@ -31,7 +31,7 @@ from reverie_server.text.redact import Folded, sought, whole_sentence
 MAX_ATTEMPTS = 5
 # The most statements that one transaction removes: a conversation may have more.
 MAX_AT_ONCE = 200
-_EDGES = " .!?。！？"
+_EDGES = " .!?;。！？；～〜"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ MAX_PASSAGES = 5 * MAX_FOUND
 MAX_ITEMS = 200
 # The id of an item: the passage it was found in (0: none), a keyed hash, and the number of the item.
 _ITEM_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})\.[0-9]{1,4}")
-_FULL_STOPS = ".!?。！？…"
+_STOPS = ".!?;。！？；～〜…"
 # A topic of so many words need not have all of them in a statement, but this share.
 _FEWEST_OF_LONG_TOPIC, _MOST_OF_TOPIC = 3, 0.6
 # In a topic, which is a part of a sentence, a word with a capital is a name; in German any noun has one.
@@ -237,7 +237,7 @@ class Selection:
                 continue
             whole = statement_text(row["text"], row["tier"])
             for text in await asyncio.to_thread(relevant_statements, whole, terms, grant.settings.language):
-                key = Folded.of(text.strip(_FULL_STOPS)).text
+                key = Folded.of(text.strip(_STOPS)).text
                 if key not in known and len(selected.ids) < MAX_FOUND:
                     known.add(key)
                     selected.add(text, _prefix_of(secret, place, row, text), as_sentence=True)
@@ -348,7 +348,7 @@ def _of_one_session(rows: Sequence[DictRow], session_key: int) -> tuple[list[str
     statements_here: dict[str, str] = {}
     for row in rows:
         for text in statements(row["content"]):
-            key = Folded.of(text.strip(_FULL_STOPS)).text
+            key = Folded.of(text.strip(_STOPS)).text
             if row["session_key"] != session_key:
                 keys_elsewhere.add(key)
             elif is_distinctive(text):

@@ -36,7 +36,11 @@ MAX_PARTS = 32
 _WORD = re.compile(r"\S+")
 # The next character that is no space; a new line is one.
 _NOT_SPACE = re.compile(r"[^ \t]")
-_FULL_STOPS = ".!?。！？"
+# The marks that end a statement.
+_STOPS = ".!?;。！？；～〜"
+# The end of a statement with what closes it behind the mark, and a remark.
+_ENDED = re.compile(rf"[…{re.escape(_STOPS)}][\"'”’»)\]*_`」』）]*(?:\s?[(\[][^()\[\]\n]{{0,60}}[)\]][.*_]*)?$")
+_ENDED_CHARS = 80
 _EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
 # What may be around a text within a line.
 _AROUND = f"{_EDGES}()[]{{}}（）「」『』《》【】<\"'“”„‘’‚«»‹›_~`"
@@ -167,8 +171,8 @@ class _Target:
 
 
 def sought(text: str) -> tuple[str, bool]:
-    """The form in which a text is looked for: itself, or a sentence without its full stop; and whether it is one."""
-    bare = text.rstrip().rstrip(_FULL_STOPS)
+    """The form in which a text is looked for: itself, or a sentence without its last mark; and whether it is one."""
+    bare = text.rstrip().rstrip(_STOPS)
     is_whole = bare != text.rstrip() and is_sentence(bare)
     return (bare if is_whole else text), is_whole
 
@@ -180,13 +184,15 @@ def is_sentence(bare: str) -> bool:
 
 def whole_sentence(bare: str) -> str:
     """A statement as it is found whole alone: with a full stop, where it says enough to be one."""
-    return bare if bare[-1:] in f"{_FULL_STOPS}…" or not is_sentence(bare) else f"{bare}."
+    return bare if bare[-1:] in f"{_STOPS}…" or not is_sentence(bare) else f"{bare}."
 
 
 def _ends_at(text: str, end: int) -> bool:
-    """Whether no word follows on the same line."""
+    """Whether a statement ends there, or no word follows on the same line."""
     following = _NOT_SPACE.search(text, end)
-    return following is None or not following.group().isalnum()
+    if following is None or not following.group().isalnum():
+        return True
+    return _ENDED.search(text[max(0, end - _ENDED_CHARS) : end]) is not None
 
 
 class Targets:
