@@ -82,3 +82,31 @@ async def test_nothing_is_left_in_any_table_and_it_does_not_come_back(
     # A person may write it anew.
     await wren.put("again.md", SECRET, owner_key=ME)
     assert "quince" in (await wren.read("again.md", owner_key=ME))["content"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "query", "kept"),
+    [
+        ("The gate code of the shed is quince-4711, and I prefer plain answers.", "gate code of the shed", "plain"),
+        ("I prefer plain answers; the gate code of the shed is quince-4711.", "gate code of the shed", "plain"),
+        ("Der Code vom Schuppen ist quince-4711 und ich mag klare Antworten.", "Code vom Schuppen", "klare"),
+        ("El código de la nave es quince-4711 y prefiero el café de la mañana solo.", "código de la nave", "café"),
+        ("仓库的报警密码是quince-4711，我喜欢简短的回答。", "仓库的报警密码", "简短"),
+    ],
+)
+async def test_what_else_the_sentence_says_is_left_in_every_table(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, conninfo: str, sentence: str, query: str, kept: str
+) -> None:
+    messages = [{"role": "user", "content": sentence}, {"role": "assistant", "content": "Noted."}]
+    await client.post(wren.url("sessions/web:1/messages"), json={"owner_key": ME, "messages": messages})
+    await client.post(wren.url("sessions/web:1/complete"), json={"owner_key": ME, "trigger_source": "web"})
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    before = set(leftovers(conninfo, kept))
+    looked = (await client.post(wren.url("memory/forget"), json={"owner_key": ME, "query": query})).json()
+    items = [item["id"] for item in looked["items"] if "quince" in item["text"]]
+    assert len(items) == len(looked["items"]), "nothing else is listed"
+    body = {"owner_key": ME, "items": items, "dry_run": False}
+    assert (await client.post(wren.url("memory/forget"), json=body)).status_code == 200
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    assert leftovers(conninfo, "quince") == []
+    assert {"facts", "messages", "versions"} <= before <= set(leftovers(conninfo, kept))

@@ -56,6 +56,11 @@ async def say(wren: Any, client: httpx.AsyncClient, *texts: str, session: str = 
             "Vergessen Sie bitte, dass ich in quince gearbeitet habe.",
         ),
         ("Me gusta el té. Tengo un perro de quince años.", "¿Y?", "porfa olvida q tengo perro"),
+        # Of a sentence the clause that is about it.
+        ("I like green tea and I owe Quince 900 pounds.", "Please don't store what I said about Quince."),
+        ("Ich schulde Quince 900 Euro und ich mag grünen Tee.", "Bitte vergiss, was ich über Quince gesagt habe."),
+        ("Le debo 900 euros a Quince y me gusta el té.", "Olvida lo que dije de Quince, por favor."),
+        ("我欠小林quince块钱，而且我喜欢绿茶。", "请忘掉我说的关于小林的事。"),
         # In words that no pattern has.
         ("I like green tea. My locker opens with quince.", "What else?", "scrub whatever you've got about my locker"),
         ("Ich mag grünen Tee. Mein Spind geht mit quince auf.", "Und?", "lösch alles was du zu meinem Spind hast"),

@@ -13,8 +13,9 @@ from tests.growth import Reading
 from reverie_indexer.text.passages import Rules
 from reverie_server.files import keyword_match as keyword_text
 from reverie_server.files import snapshot_format, strict_zip
-from reverie_server.forgetting import echoes, selection
+from reverie_server.forgetting import clauses, echoes, relevant, selection
 from reverie_server.forgetting import files as forgotten_files
+from reverie_server.heuristics import independent_clauses
 from reverie_server.heuristics.requests import forget_requests
 from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
@@ -100,10 +101,17 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.long_term.compaction_text.pieces_of": lambda text: list(
         compaction_text.pieces_of(text.split("\n"))
     ),
-    "reverie_server.forgetting.selection.relevant_statements": lambda text: selection.relevant_statements(
+    "reverie_server.forgetting.relevant.relevant_statements": lambda text: relevant.relevant_statements(
         text, frozenset({"tea", "ada"}), "english"
     ),
-    "reverie_server.forgetting.selection.having": lambda text: selection.having(f"Orla {text}", [text], "english"),
+    "reverie_server.forgetting.relevant.having": lambda text: relevant.having(f"Orla {text}", [text], "english"),
+    "reverie_server.forgetting.clauses.clauses_to_forget": lambda text: clauses.clauses_to_forget(text, "english"),
+    "reverie_server.forgetting.clauses.clauses_about": lambda text: clauses.clauses_about(
+        text, frozenset({"tea", "ada"}), "english"
+    ),
+    "reverie_server.heuristics.independent_clauses.independent_clauses": lambda text: (
+        independent_clauses.independent_clauses(text, "english")
+    ),
     "reverie_server.forgetting.selection.checked_text": lambda text: selection.checked_text(text[:4000] + "a b"),
     "reverie_server.text.statement_spans.is_statement": statement_spans.is_statement,
     "reverie_server.text.questions.is_question": questions.is_question,

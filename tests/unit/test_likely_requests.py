@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie_indexer.embed.built_in import BUILT_IN
-from reverie_server.forgetting.selection import having
+from reverie_server.forgetting.relevant import having
 from reverie_server.heuristics import sentence_model
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests import request_model

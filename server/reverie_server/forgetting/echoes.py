@@ -15,6 +15,7 @@ from reverie_server.text.statement_spans import statements
 _MAX_SENTENCES, _MAX_CHARS, _MAX_ANSWERS = 100, 1000, 20
 _MAX_OF_MESSAGE = 20_000
 _FEWEST_SHARED, _FEWEST_CHARS = 2, 5
+_STOPS = ".!?;。！？；"
 # Many answers have these, whatever is forgotten.
 _TIMES = (
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
@@ -46,7 +47,9 @@ def echoes(texts: Sequence[str], answered: Sequence[tuple[str, str]], language: 
     numbers = frozenset(term for term in terms if any(map(str.isdigit, term)))
     found: list[str] = []
     for message, answer in answered[:_MAX_ANSWERS]:
-        others = [text for text in statements(message[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES] if text not in texts]
+        said = statements(message[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES]
+        # Of a sentence of which a clause is forgotten, the rest is no other statement.
+        others = [each for each in said if not any(text in each or text.rstrip(_STOPS) in each for text in texts)]
         own = terms - _terms_of(others, language)[0]
         for number, sentence in enumerate(statements(answer[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES]):
             shared = meaning_of(sentence[:_MAX_CHARS], language).terms & terms

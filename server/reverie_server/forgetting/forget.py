@@ -17,6 +17,7 @@ from reverie_indexer.pipeline import Pipeline
 from reverie_indexer.retry import Superseded, until_stable
 from reverie_server.access.gate import Grant
 from reverie_server.forgettable import Findings, Forgettable, ForgetTier, Forgotten, Item, ReceiptKind, Removed
+from reverie_server.forgetting.clauses import ForgottenClause
 from reverie_server.forgetting.files import changes_without, shared_files_holding
 from reverie_server.forgetting.receipts import NewReceipt, add_receipt, receipt_name
 from reverie_server.forgetting.selection import Selection, Statements, Target
@@ -112,12 +113,16 @@ class Forgetting:
             receipt = replace(receipt, still_shared=shared)
         return receipt
 
-    async def forget_statements(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
-        """Forget statements that somebody named in a conversation. Raises Conflict as `forget` does."""
+    async def forget_statements(self, grant: Grant, place: Place, texts: Sequence[str | ForgottenClause]) -> Receipt:
+        """Forget statements, and clauses of others, that somebody named in a conversation. Raises Conflict as `forget`
+        does."""
         await self._tombstones.load_secret()
         selected = Statements()
         for text in texts:
-            selected.add(text, "0", as_sentence=True)
+            if isinstance(text, str):
+                selected.add(text, "0", as_sentence=True)
+            else:
+                selected.add_clause(text, "0")
         return await self._remove(grant, place, selected, "said")
 
     async def forget_texts(self, grant: Grant, place: Place, texts: Sequence[str]) -> Receipt:
@@ -305,7 +310,7 @@ class _Erasure:
 def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[str]) -> list[Item]:
     """The items as they stand, each with its id; where one is in a longer one of the same place, that one counts."""
     longer: dict[str, set[str]] = {}
-    keys = [(other, _key(other)) for other in stretches]
+    keys = [(other, _key(other)) for other in (*stretches, *selected.joined)]
     for item in items:
         if item.text not in longer:
             key = _key(item.text)

@@ -21,6 +21,7 @@ from reverie_indexer.errors import ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
+from reverie_server.forgetting.clauses import ForgottenClause, clauses_about
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
 from reverie_server.forgetting.meant import LIKELY, MeantStatements, before_message
@@ -29,9 +30,10 @@ from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.heuristics.requests.likely_requests import forgetting_asked, speaks_of_forgetting
+from reverie_server.heuristics.requests.likely_requests import forgetting_asked, speaks_of_forgetting, topic_of
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
 from reverie_server.search.asked.heard import WAITS
+from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message, Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.text.redact import is_distinctive
@@ -217,8 +219,10 @@ class SaidForgetting:
                 continue
             told = await self._selection.exchanges(grant, place, meant)
             answers = list(dict.fromkeys([*behind([page[index].content], page[index : index + 2]), *told]))
-            texts = [*meant, *await asyncio.to_thread(echoes, meant, answers, grant.settings.language)]
-            receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys(texts)))
+            parts = await asyncio.to_thread(_parts_meant, request, meant, grant.settings.language)
+            said = [part if isinstance(part, str) else part.text for part in parts]
+            repeated = await asyncio.to_thread(echoes, said, answers, grant.settings.language)
+            receipt = await self._forgetting.forget_statements(grant, place, list(dict.fromkeys([*parts, *repeated])))
             receipts += [receipt.receipt_id] if receipt.receipt_id else []
         return max(outcomes, key=_OUTCOMES.index)
 
@@ -279,6 +283,18 @@ class SaidForgetting:
             if chance >= least:
                 found.append(replace(forgetting_asked(sentences, each, language), chance=chance))
         return found, looked_at
+
+
+def _parts_meant(request: ForgetRequest, texts: Sequence[str], language: str) -> list[str | ForgottenClause]:
+    """Statements that a request means: of one with several clauses those about what the request names."""
+    is_named = request.kind in ("topic", "nearby", "told")
+    topic = (request.topic or topic_of(request.sentence, language)) if is_named else ""
+    terms = meaning_of(topic, language).terms
+    parts: list[str | ForgottenClause] = []
+    for text in texts:
+        clauses = clauses_about(text, terms, language) if terms and text != request.sentence else []
+        parts += clauses or [text]
+    return parts
 
 
 def _waits(request: ForgetRequest) -> bool:

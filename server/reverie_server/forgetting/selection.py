@@ -19,6 +19,8 @@ from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.forgettable import ReceiptKind, Spared
+from reverie_server.forgetting.clauses import ForgottenClause, clauses_about, clauses_to_forget
+from reverie_server.forgetting.relevant import having, relevant_statements
 from reverie_server.forgetting.session_lines import SessionLine, lines_of_session
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
@@ -29,7 +31,7 @@ from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.lookup import Key, look_up
-from reverie_server.text.redact import Folded, is_distinctive, whole_sentence
+from reverie_server.text.redact import Folded, essence, is_distinctive, whole_sentence
 from reverie_server.text.statement_spans import statements
 
 SQL = Queries(__file__)
@@ -43,10 +45,6 @@ MAX_ITEMS = 200
 # The id of an item: the passage it was found in (0: none), a keyed hash, and the number of the item.
 _ITEM_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})\.[0-9]{1,4}")
 _STOPS = ".!?;。！？；～〜…"
-# A topic of so many words need not have all of them in a statement, but this share.
-_FEWEST_OF_LONG_TOPIC, _MOST_OF_TOPIC = 3, 0.6
-# In a topic, which is a part of a sentence, a word with a capital is a name; in German any noun has one.
-_CAPITALISED = re.compile(r"(?<!\w)[^\W\d_a-zß-öø-ÿ]\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +84,14 @@ class Statements:
     """The statements to forget, in order, each with the beginning of the ids of its items.
 
     `as_written` has a text as it stands, where the one that is sought was given a full stop: then it is not found as
-    the beginning of a longer sentence. `lines` of files go whole, where they stand alone; `line_ids` is as `ids`.
-    `spared` are places of others.
+    the beginning of a longer sentence. `joined` are those that are clauses with the word that joins them to the rest of
+    their sentence. `lines` of files go whole, where they stand alone; `line_ids` is as `ids`. `spared` are places of
+    others.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
     as_written: dict[str, str] = field(default_factory=dict)
+    joined: list[str] = field(default_factory=list)
     lines: list[SessionLine] = field(default_factory=list)
     line_ids: dict[str, str] = field(default_factory=dict)
     spared: Spared = field(default_factory=Spared)
@@ -116,6 +116,13 @@ class Statements:
         if sought and sought not in self.ids:
             self.ids[sought] = prefix
             self.as_written[sought] = bare
+
+    def add_clause(self, clause: ForgottenClause, prefix: str) -> None:
+        """Add a clause, once: as a sentence of its own, and as it stands beside others."""
+        self.add(clause.text, prefix, as_sentence=True)
+        if essence(clause.joined) != essence(clause.text):
+            self.add(clause.joined, prefix, as_sentence=False)
+            self.joined.append(clause.joined.strip())
 
 
 class Selection:
@@ -142,7 +149,7 @@ class Selection:
             raise ValidationFailed("give exactly one of query, id, text, entity_id and session_id, or items")
         secret = await self._tombstones.load_secret()
         if target.items is not None and not (target.text or target.entity_id or target.session_id):
-            return await self._chosen(place, target.items, secret)
+            return await self._chosen(place, target.items, secret, grant.settings.language)
         selected = await self._named(grant, place, target, secret)
         if target.items is None:
             return selected
@@ -173,7 +180,7 @@ class Selection:
             selected.add(text, _prefix_of(secret, place, row, text), as_sentence=False)
             return selected
         else:
-            return await self._relevant(grant, place, target.query or "", secret)
+            return await self._listed(grant, place, target.query or "", secret)
         for text in texts:
             selected.add(text, _prefix(secret, place, 0, "", text), as_sentence=False)
         return selected
@@ -194,8 +201,8 @@ class Selection:
             raise NotFound("there is no such passage in this memory: search again for its id")
         return rows[0]
 
-    async def _chosen(self, place: Place, items: Sequence[str], secret: bytes) -> Statements:
-        """The statements of items of a query or an id, found again in their passages."""
+    async def _chosen(self, place: Place, items: Sequence[str], secret: bytes, language: str) -> Statements:
+        """The statements and clauses of items of a query or an id, found again in their passages."""
         matches = [_ITEM_ID.fullmatch(item) for item in items]
         if not items or any(match is None for match in matches):
             raise StaleSelection("there is no such item: look again, and choose from what is listed then")
@@ -205,17 +212,39 @@ class Selection:
         found: set[str] = set()
         for row in rows:
             whole = statement_text(row["text"], row["tier"])
-            for text in (whole, *await asyncio.to_thread(statements, whole)):
+            texts = await asyncio.to_thread(statements, whole)
+            for text in (whole, *texts):
                 prefix = _prefix_of(secret, place, row, text)
                 if (row["chunk_id"], prefix) in ids and prefix not in found:
                     found.add(prefix)
                     selected.add(text, prefix, as_sentence=True)
+            if found.issuperset(prefix for chunk_id, prefix in ids if chunk_id == row["chunk_id"]):
+                continue
+            for clause in await asyncio.to_thread(_clauses_in, texts, language):
+                prefix = _prefix_of(secret, place, row, clause.text)
+                if (row["chunk_id"], prefix) in ids:
+                    found.add(prefix)
+                    selected.add_clause(clause, prefix)
         if found != {prefix for _, prefix in ids}:
             raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
         return selected
 
-    async def _relevant(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
-        """The statements that are relevant to a query, of now and of before, at most MAX_FOUND, the best first."""
+    async def _listed(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
+        """The statements that are relevant to a query, and of those with several clauses the relevant ones."""
+        language = grant.settings.language
+        terms = meaning_of(query, language).terms
+        selected = Statements()
+        for row, text in await self._relevant(grant, place, query):
+            clauses = await asyncio.to_thread(clauses_about, text, terms, language)
+            for clause in clauses:
+                selected.add_clause(clause, _prefix_of(secret, place, row, clause.text))
+            if not clauses:
+                selected.add(text, _prefix_of(secret, place, row, text), as_sentence=True)
+        return selected
+
+    async def _relevant(self, grant: Grant, place: Place, query: str) -> list[tuple[DictRow, str]]:
+        """The statements that are relevant to a query, of now and of before, at most MAX_FOUND, the best first; each
+        with its passage."""
         request = SearchRequest(
             place.tenant_id,
             place.agent_id,
@@ -229,25 +258,22 @@ class Selection:
         found = [each for each in outcome.results if each.scope == place.scope and each.relevance >= MIN_RELEVANCE]
         by_id = {row["chunk_id"]: row for row in await self._passages(place, [each.chunk_id for each in found])}
         terms = meaning_of(query, grant.settings.language).terms
-        selected = Statements()
-        known: set[str] = set()
+        relevant: dict[str, tuple[DictRow, str]] = {}
         for each in found:
             row = by_id.get(each.chunk_id)
             if row is None:
                 continue
             whole = statement_text(row["text"], row["tier"])
             for text in await asyncio.to_thread(relevant_statements, whole, terms, grant.settings.language):
-                key = Folded.of(text.strip(_STOPS)).text
-                if key not in known and len(selected.ids) < MAX_FOUND:
-                    known.add(key)
-                    selected.add(text, _prefix_of(secret, place, row, text), as_sentence=True)
-        return selected
+                if text.strip():
+                    relevant.setdefault(Folded.of(text.strip(_STOPS)).text, (row, text))
+        return list(relevant.values())[:MAX_FOUND]
 
     async def relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
-        """The statements that are relevant to a query, the best first."""
+        """The statements that are relevant to a query, the best first, each as a whole sentence."""
         if not meaning_of(query, grant.settings.language).terms:
             return []
-        return (await self._relevant(grant, place, query, await self._tombstones.load_secret())).texts
+        return [whole_sentence(text.strip()) for _, text in await self._relevant(grant, place, query)]
 
     async def near_statements(self, grant: Grant, place: Place, queries: Sequence[str]) -> list[str]:
         """The texts of `NearStatements.find`."""
@@ -303,20 +329,8 @@ class Selection:
             return texts, await lines_of_session(connection, place.tenant_id, params["slice_ids"], found[0], elsewhere)
 
 
-def having(topic: str, texts: Sequence[str], language: str) -> list[str]:
-    """The texts that have every word of a topic. Pure.
-
-    Where none has, those that have its names, if it has some, and most of its words: of "Orla's allergy to sesame" also
-    "Orla can't have sesame".
-    """
-    terms = meaning_of(topic, language).terms
-    of_texts = [(text, meaning_of(text, language).terms) for text in texts]
-    whole = [text for text, of_text in of_texts if terms <= of_text]
-    names = meaning_of(" ".join(_CAPITALISED.findall(topic)), language).terms
-    if whole or not names or len(terms) < _FEWEST_OF_LONG_TOPIC:
-        return whole
-    least = _MOST_OF_TOPIC * len(terms)
-    return [text for text, of_text in of_texts if names <= of_text and len(terms & of_text) >= least]
+def _clauses_in(texts: Sequence[str], language: str) -> list[ForgottenClause]:
+    return [clause for text in texts for clause in clauses_to_forget(text, language)]
 
 
 def checked_text(text: str) -> str:
@@ -327,19 +341,6 @@ def checked_text(text: str) -> str:
     if not Folded.of(text).text:
         raise ValidationFailed("nothing of the text to forget is seen: it would stand everywhere and nowhere")
     return text
-
-
-def relevant_statements(passage: str, terms: frozenset[str], language: str) -> list[str]:
-    """The statements of a passage that share the most terms with a query, or nearly: at least half as many. Pure.
-
-    All of them where none shares one: the passage was found by its meaning.
-    """
-    found = statements(passage)
-    shared = [len(terms & meaning_of(text, language).terms) for text in found]
-    most = max(shared, default=0)
-    if not most:
-        return found
-    return [text for text, count in zip(found, shared, strict=True) if 2 * count >= most]
 
 
 def _of_one_session(rows: Sequence[DictRow], session_key: int) -> tuple[list[str], str]:
@@ -367,7 +368,8 @@ def _only(selected: Statements, items: Sequence[str]) -> Statements:
         raise StaleSelection("an item is not what it was when it was listed: look again, nothing was removed")
     chosen = {text: prefix for text, prefix in selected.ids.items() if prefix in prefixes}
     lines = [line for line in selected.lines if selected.line_ids[line.text] in prefixes]
-    return Statements(chosen, {text: selected.as_written[text] for text in chosen}, lines, selected.line_ids)
+    as_written = {text: selected.as_written[text] for text in chosen}
+    return Statements(chosen, as_written, lines=lines, line_ids=selected.line_ids)
 
 
 def _prefix_of(secret: bytes, place: Place, row: DictRow, text: str) -> str:
