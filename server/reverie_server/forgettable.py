@@ -27,7 +27,8 @@ class Item:
     """One text in one file. `present`: the file holds it now; `versions`: how many versions hold it, now or before.
 
     Of the tier `message`, the path is a session's and `versions` counts its messages. Of derived tiers, `versions`
-    counts the things at a path. `id` is what a person chooses it by; stores leave it empty.
+    counts the things at a path. `id` is what a person chooses it by; stores leave it empty. One that `is_alone` stands
+    in no longer text that goes.
     """
 
     tier: ForgetTier
@@ -36,6 +37,7 @@ class Item:
     present: bool
     versions: int
     id: str = ""
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Findings:
     statements of messages that were changed, as they were, `stretches` the parts that go with the texts, as they stand.
     `remnants` are other texts that tell of the forgotten ones and go with them. `messages` and `episode_ids` hold one
     of the texts, or rest on what does: the stores after this one derive from them. `unlisted` are places of what goes
-    by where it is, without a text.
+    by where it is, without a text. `whole_messages` went whole, and what they say may stand elsewhere.
     """
 
     tier: ForgetTier
@@ -81,6 +83,7 @@ class Findings:
     messages: Sequence[MessageKey] = ()
     episode_ids: Sequence[int] = ()
     unlisted: Sequence[Item] = ()
+    whole_messages: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

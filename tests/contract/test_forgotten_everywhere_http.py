@@ -110,3 +110,42 @@ async def test_what_else_the_sentence_says_is_left_in_every_table(
     await drain(runtime, until=datetime.now(UTC) + LATER)
     assert leftovers(conninfo, "quince") == []
     assert {"facts", "messages", "versions"} <= before <= set(leftovers(conninfo, kept))
+
+
+async def test_an_answer_that_is_nothing_but_the_value_goes_with_it_also_when_it_is_sent_again(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, conninfo: str
+) -> None:
+    said = [
+        ("user", "My debit card PIN is 77021. Please remember that."),
+        ("assistant", "Noted, 77021."),
+        ("user", "I moved to Bergen. What was it again?"),
+        ("assistant", "77021. What else can I do?"),
+    ]
+    at = datetime.now(UTC) - timedelta(hours=1)
+    talk = [{"role": role, "content": content, "at": at.isoformat()} for role, content in said]
+    body = {"owner_key": ME, "messages": talk}
+    await client.post(wren.url("sessions/web:1/messages"), json=body)
+    other = [{**talk[0], "content": "My order number is 77021."}, {**talk[1], "content": "Fine."}]
+    await client.post(wren.url("sessions/web:2/messages"), json={"owner_key": ME, "messages": other})
+    await client.post(wren.url("sessions/web:1/complete"), json={"owner_key": ME, "trigger_source": "web"})
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    looked = (await client.post(wren.url("memory/forget"), json={"owner_key": ME, "query": "debit card PIN"})).json()
+    items = [item["id"] for item in looked["items"] if "order" not in item["text"]]
+    assert {"77021.", "Noted, 77021."} <= {item["text"] for item in looked["items"]}
+    await client.post(wren.url("memory/forget"), json={"owner_key": ME, "items": items, "dry_run": False})
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    await client.post(wren.url("sessions/web:3/messages"), json={**body, "messages": [talk[0], talk[1]]})
+    await drain(runtime, until=datetime.now(UTC) + LATER)
+    kept = (await wren.get("sessions/web:1/messages", owner_key=ME)).json()["messages"]
+    assert [message["content"] for message in kept] == [
+        "",
+        "",
+        "I moved to Bergen. What was it again?",
+        "What else can I do?",
+    ]
+    again = (await wren.get("sessions/web:3/messages", owner_key=ME)).json()["messages"]
+    assert "77021" not in str(again)
+    note = (await wren.read(f"memory/{at.date().isoformat()}.md", owner_key=ME))["content"]
+    assert note.count("77021") == 1, "the order"
+    assert "My order number is 77021." in note
+    assert "I moved to Bergen." in note

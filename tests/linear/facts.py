@@ -332,6 +332,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.simplified.simplified": simplified,
     "reverie_server.heuristics.fact_grammar.terms.all_content_terms": terms.all_content_terms,
     "reverie_server.heuristics.echoes.retold_in": lambda text: echoes.retold_in("on the 13th", text, text, text),
+    "reverie_server.heuristics.echoes.says_only_value": lambda text: echoes.says_only_value(
+        text, f"{text} 7702", is_answer=False
+    ),
     "reverie_server.heuristics.echoes.echoes_of": lambda text: echoes.echoes_of("on the 13th", text, text),
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,

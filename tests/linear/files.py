@@ -122,6 +122,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.echoes.behind": lambda text: echoes.behind(
         ["absent"], [Message(1, "user", text, NOW, 1), Message(2, "assistant", text, NOW, 1)]
     ),
+    "reverie_server.forgetting.echoes.repetitions": lambda text: echoes.repetitions(
+        text, ["My PIN is 7702.", text], is_answer=True
+    ),
     "reverie_server.forgetting.echoes.echoes": lambda text: echoes.echoes(
         ["Ada likes tea."], [(text, text)], "english"
     ),

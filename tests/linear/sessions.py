@@ -102,6 +102,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.sessions.daily_log.entries": lambda text: daily_log.entries(talk(text), "Europe/Oslo"),
     "reverie_server.sessions.daily_log.entries:lines": lambda text: daily_log.entries(lines_of_talk(text), "UTC"),
     "reverie_server.sessions.daily_log.log_text": lambda text: daily_log.log_text(text, text),
+    "reverie_server.sessions.daily_log.exchange_with": lambda text: daily_log.exchange_with(
+        text, text, is_of_user=False
+    ),
     "reverie_server.sessions.daily_log.excerpt": lambda text: daily_log.excerpt(text, 200),
     "reverie_server.sessions.daily_log.parts_of": daily_log.parts_of,
     "reverie_server.sessions.daily_log.parts_of:logged": lambda text: daily_log.parts_of(LOGGED.format(text, text)),

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
+from reverie_server.heuristics.echoes import says_only_value
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
+from reverie_server.text.redact import Targets
 from reverie_server.text.statement_spans import statements
 
 # Of an answer so many sentences are looked at, of a text and a sentence so many characters, and so many answers.
@@ -58,6 +60,19 @@ def echoes(texts: Sequence[str], answered: Sequence[tuple[str, str]], language: 
             if shared & numbers or is_most or is_taken_up:
                 found.append(sentence)
     return list(dict.fromkeys(found))
+
+
+def repetitions(content: str, texts: Sequence[str], *, is_answer: bool) -> list[str]:
+    """The statements of a message that say again a code, a number or a name of one of some forgotten texts, and nothing
+    else; `is_answer` where it answers to one. The texts themselves are none."""
+    short = [text for text in texts if len(text) <= _MAX_CHARS]
+    found = [
+        each
+        for each in statements(content[:_MAX_CHARS])
+        if any(says_only_value(each, text, is_answer=is_answer) for text in short)
+    ]
+    targets = Targets(short if found else ())
+    return [each for each in found if not targets.found_in(each)]
 
 
 @cache

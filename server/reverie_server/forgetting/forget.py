@@ -282,7 +282,8 @@ class _Erasure:
         # What others say in the same words may be written anew.
         known = self.forgotten.spared.going_everywhere([*texts, *lines])
         tenant_id, slice_id = self.place.tenant_id, slice_.slice_id
-        keyed = self.tombstones.keyed(known)
+        whole = [text for findings in erased for text in findings.whole_messages]
+        keyed = self.tombstones.keyed(known, whole)
         count = await self.tombstones.add_keyed(connection, tenant_id, slice_id, keyed)
         receipt = _receipt(erased, dry_run=False)
         of_files = receipt.removed["document"]
@@ -323,7 +324,8 @@ def _listed(items: Sequence[Item], selected: Statements, stretches: Collection[s
     versions = {(item.tier, item.path, item.text): item.versions for item in items}
     kept: list[Item] = []
     for item in items:
-        alone = item.versions - sum(versions.get((item.tier, item.path, other), 0) for other in longer[item.text])
+        others = () if item.is_alone else longer[item.text]
+        alone = item.versions - sum(versions.get((item.tier, item.path, other), 0) for other in others)
         if alone > 0:
             kept.append(replace(item, text=selected.as_written.get(item.text, item.text), versions=alone))
     return [replace(item, id=f"{_prefix_of(item.text, selected)}.{number}") for number, item in enumerate(kept, 1)]

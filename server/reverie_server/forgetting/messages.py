@@ -13,6 +13,7 @@ from reverie_indexer.model import Place
 from reverie_server.episodes.store import has_episodes
 from reverie_server.facts.erase import forget_cleared
 from reverie_server.forgettable import Findings, Forgettable, Forgotten, Item, Removed, Selection
+from reverie_server.forgetting.echoes import repetitions
 from reverie_server.heuristics.requests.requested_lines import asks_for_previous
 from reverie_server.sessions import erase as session_erase
 from reverie_server.sessions.model import Session, path_of
@@ -37,8 +38,10 @@ class ForgettableMessages(Forgettable):
     async def remnants(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
     ) -> Collection[str]:
-        """The parts of the texts in lines of the daily log that cut their message."""
-        return (await session_erase.survey(connection, tenant_id, slice_ids, forgotten)).remnants
+        """The parts of the texts in lines of the daily log that cut their message, and lines of answers that repeat a
+        code or a name of them."""
+        matches = await session_erase.survey(connection, tenant_id, slice_ids, forgotten, repetitions=repetitions)
+        return matches.remnants
 
     async def survey(
         self, connection: Connection, tenant_id: str, slice_ids: Sequence[int], forgotten: Forgotten
@@ -47,7 +50,9 @@ class ForgettableMessages(Forgettable):
 
         A request to remember what goes is no request without it.
         """
-        matches = await session_erase.survey(connection, tenant_id, slice_ids, forgotten, asks_for_previous)
+        matches = await session_erase.survey(
+            connection, tenant_id, slice_ids, forgotten, asks_for_previous, repetitions
+        )
         rest = await _rest_of_session(connection, tenant_id, forgotten)
         return _with_rest(_findings(matches, forgotten.texts), rest)
 
@@ -59,7 +64,9 @@ class ForgettableMessages(Forgettable):
         Those of a session that goes are counted here, and removed by whoever asks for it.
         """
         rest = await _rest_of_session(connection, place.tenant_id, forgotten)
-        matches = await session_erase.take_out(connection, place, slice_, forgotten, settings, self._count_tokens)
+        matches = await session_erase.take_out(
+            connection, place, slice_, forgotten, settings, self._count_tokens, repetitions
+        )
         if matches.found:
             session_keys, seqs = zip(*matches.found, strict=True)
             params = {"tenant_id": place.tenant_id, "session_keys": list(session_keys), "seqs": list(seqs)}
@@ -108,6 +115,10 @@ def _findings(matches: session_erase.MessageMatches, texts: Sequence[str]) -> Fi
         for (path, message_text), count in sorted(matches.messages.items())
         if message_text == text
     ]
+    items += [
+        Item("message", path, text, True, count, is_alone=True)
+        for (path, text), count in sorted(matches.repeated.items())
+    ]
     return Findings(
         "message",
         items,
@@ -117,6 +128,7 @@ def _findings(matches: session_erase.MessageMatches, texts: Sequence[str]) -> Fi
         stretches=sorted(matches.stretches),
         remnants=matches.remnants,
         messages=matches.found,
+        whole_messages=sorted(matches.whole),
     )
 
 

@@ -27,6 +27,10 @@ _THE_USER = re.compile(
 # Verbs end otherwise in the third person: so many letters at most, behind so many at least.
 _MOST_ENDING, _FEWEST_ALIKE, _MOST_ALIKE = 2, 3, 20
 _DIGITS = re.compile(r"\d{1,20}")
+_IS = re.compile(r"['’]s(?!\w)")
+# A code has so many digits.
+_FEWEST_DIGITS = 3
+_EDGES = " \t\r\n.,;:!?。、，；：！？…\"'“”„‘’«»「」『』*_`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,33 @@ def retold_in(value: str, statement: str, message: str, summary: str) -> list[st
         if _retells(own, of_value, of_statement, of_message) and content_of(sentence).is_negative == is_denied:
             found.append(sentence)
     return found
+
+
+def says_only_value(sentence: str, statement: str, *, is_answer: bool) -> bool:
+    """Whether a sentence says a number or a code of a statement, or the name in which that ends, and nothing else.
+
+    In an answer to the statement a word or two may acknowledge it. A number of one or two digits is in many sentences.
+    """
+    if len(sentence) > _MAX_CHARS or is_question(sentence):
+        return False
+    numbers = frozenset(_DIGITS.findall(sentence))
+    shared = numbers.intersection(_DIGITS.findall(statement)) if numbers else numbers
+    if sum(map(len, shared)) >= _FEWEST_DIGITS:
+        own, known = _Said.of(_IS.sub(" is", sentence)), _Said.of(statement)
+        value = _Said(frozenset(), shared)
+        return _repeats(sentence, value, known) if is_answer else own.numbers <= shared and own.words <= known.words
+    return not numbers and _ends_in_name(statement, sentence.strip(_EDGES))
+
+
+def _ends_in_name(statement: str, name: str) -> bool:
+    """Whether a statement has more words, and ends in a word or some with a capital, or of a script without spaces."""
+    words = statement.rstrip(_EDGES)
+    before = words[: len(words) - len(name)]
+    if not name or not before or not words.endswith(name):
+        return False
+    if is_unspaced(name):
+        return len(name) > 1
+    return name[0].isupper() and not before[-1].isalnum()
 
 
 def _retells(own: _Said, value: _Said, statement: _Known, message: _Known) -> bool:

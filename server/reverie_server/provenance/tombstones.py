@@ -12,7 +12,14 @@ from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_server.text.redact import essences, is_telling, without_forgotten, without_forgotten_words, word_count
+from reverie_server.text.redact import (
+    essence,
+    essences,
+    is_telling,
+    without_forgotten,
+    without_forgotten_words,
+    word_count,
+)
 
 SQL = Queries(__file__)
 
@@ -39,12 +46,16 @@ class Tombstones:
         """
         return await self.add_keyed(connection, tenant_id, slice_id, self.keyed(texts))
 
-    def keyed(self, texts: Iterable[str]) -> list[tuple[bytes, int]]:
-        """Of what the tombstones of texts are made: keyed hashes, each with its count of words. Errors as of `add`."""
+    def keyed(self, texts: Iterable[str], whole_messages: Iterable[str] = ()) -> list[tuple[bytes, int]]:
+        """Of what the tombstones of texts are made: keyed hashes, each with its count of words. Errors as of `add`.
+
+        What `whole_messages` say is recognised only as a whole message of a transcript.
+        """
         if self._secret is None:
             raise LookupError("the key of the tombstones was not loaded")
         secret = self._secret
-        return sorted({(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)})
+        found = {(_hmac(secret, kept), word_count(kept)) for text in texts for kept in essences(text)}
+        return sorted(found | {(_hmac(secret, _of_message(text)), 0) for text in whole_messages})
 
     async def add_keyed(
         self,
@@ -103,6 +114,8 @@ class Tombstones:
                 at = forgotten_at.get(_hmac(secret, kept))
                 return at is not None and said_at < at
 
+            if is_forgotten(_of_message(text)):
+                return ""
             sought = [count for count, at in counts.items() if said_at < at]
             return without_forgotten_words(without_forgotten(text, is_forgotten), sought, is_forgotten)
 
@@ -119,6 +132,11 @@ async def tombstone_mark(connection: Connection, tenant_id: str, slice_ids: Sequ
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
     row = await (await connection.execute(SQL["mark"], params)).fetchone()
     return row["at"] if row else None
+
+
+def _of_message(text: str) -> str:
+    """The form of a whole message. No essence of a text begins so."""
+    return f"\0{essence(text)}"
 
 
 def _unchanged(text: str) -> str:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from reverie_server.sessions.model import Role, paired
 from reverie_server.text.redact import Folded, pattern_of
+from reverie_server.text.statement_spans import statement_spans
 
 USER_CHARS = 200
 ASSISTANT_CHARS = 300
@@ -110,6 +111,14 @@ def cut_off(text: str, pieces: Sequence[str]) -> list[str]:
             if start >= ASSISTANT_CHARS:
                 break
     return [rest for found in left for rest in found]
+
+
+def exchange_with(asked: str, answered: str, *, is_of_user: bool) -> str:
+    """What the line of an exchange has from the last statement of its user on, or all where the user's part goes."""
+    user, answer = excerpt(asked, USER_CHARS), excerpt(answered, ASSISTANT_CHARS)
+    spans = statement_spans(user)
+    start = spans[-1][0] if spans and not is_of_user else 0
+    return f"{user[start:]} | Assistant: {answer}" if user and answer else ""
 
 
 def _entry(user: Spoken, assistant: Spoken, zone: ZoneInfo) -> Entry:

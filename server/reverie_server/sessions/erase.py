@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
@@ -21,7 +21,7 @@ from reverie_indexer.index import transcript
 from reverie_indexer.index.document_index import forget_embeddings
 from reverie_indexer.index.transcript import MessagePassages
 from reverie_indexer.model import Place
-from reverie_server.forgettable import Forgotten
+from reverie_server.forgettable import Forgotten, MessageKey
 from reverie_server.sessions import daily_log
 from reverie_server.sessions.chunk import chunk_messages
 from reverie_server.sessions.model import Message, path_of
@@ -33,6 +33,15 @@ from reverie_server.text.tokens import CountTokens, message_tokens
 SQL = Queries(__file__)
 # A shorter rest of a text tells nothing of it.
 _MIN_REMNANT_CHARS = 5
+# A message that says nothing but a code or a name is no longer.
+_MAX_SHORT_CHARS = 200
+
+
+class Repetitions(Protocol):
+    """Finds the statements of a message that repeat one of some texts, and say nothing else."""
+
+    def __call__(self, content: str, texts: Sequence[str], *, is_answer: bool) -> list[str]:
+        """The statements; `is_answer` where the message answers to one with a text."""
 
 
 @dataclass(slots=True)
@@ -41,7 +50,8 @@ class MessageMatches:
 
     `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
     they cut the message. `lines` are the statements of messages that went, as they were, `stretches` the parts that go
-    with the texts, `embeddings` how many cached vectors went.
+    with the texts, `embeddings` how many cached vectors went. `repeated` are statements that go in their message alone,
+    by (path of the session, statement), `whole` the messages that are nothing else.
     """
 
     messages: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -53,6 +63,8 @@ class MessageMatches:
     lines: set[str] = field(default_factory=set)
     stretches: set[str] = field(default_factory=set)
     embeddings: int = 0
+    repeated: Counter[tuple[str, str]] = field(default_factory=Counter)
+    whole: set[str] = field(default_factory=set)
 
     def note(self, row: DictRow, texts: Sequence[str]) -> None:
         """Count a message that holds these texts."""
@@ -64,6 +76,18 @@ class MessageMatches:
         cut = daily_log.cut_off(row["content"], texts)
         self.remnants += [rest for rest in cut if len(rest) >= _MIN_REMNANT_CHARS and rest not in self.remnants]
 
+    def note_repetitions(self, row: DictRow, repeated: Sequence[str]) -> None:
+        """Count a message with statements that go in it alone, and note the line of the daily log that has it."""
+        self.note(row, ())
+        path = path_of(row["session_id"])
+        self.repeated.update((path, text) for text in repeated)
+        if len(repeated) == len(statements(row["content"])):
+            self.whole.add(row["content"])
+        is_of_user = row["role"] == "user"
+        pair = (row["content"], row["answered"]) if is_of_user else (row["asked"], row["content"])
+        line = daily_log.exchange_with(*pair, is_of_user=is_of_user)
+        self.remnants += [line] if line and line not in self.remnants else []
+
 
 async def survey(
     connection: Connection,
@@ -71,12 +95,20 @@ async def survey(
     slice_ids: Sequence[int],
     forgotten: Forgotten,
     goes_along: Callable[[str], bool] | None = None,
+    repetitions: Repetitions | None = None,
 ) -> MessageMatches:
-    """The messages and passages of some slices that hold one of the texts; `goes_along` is as for `Targets`."""
+    """The messages and passages of some slices that hold one of the texts; `goes_along` is as for `Targets`.
+
+    Of the sessions that have one, also the messages with `repetitions` of it.
+    """
     matches = MessageMatches()
+    holding: dict[int, dict[int, list[str]]] = {}
     async for row, of_row in _messages(connection, tenant_id, slice_ids, forgotten):
         matches.note(row, of_row)
         matches.stretches |= set(await asyncio.to_thread(Targets(of_row).stretches_in, row["content"], goes_along))
+        holding.setdefault(row["session_key"], {})[row["seq"]] = of_row
+    for row, repeated in await _repeating(connection, tenant_id, holding, forgotten, repetitions):
+        matches.note_repetitions(row, repeated)
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), **_anchors(forgotten.texts)}
     rows = await (await connection.execute(SQL["holding_passages"], params)).fetchall()
     matches.passages = await asyncio.to_thread(_count_holding, rows, forgotten)
@@ -119,26 +151,34 @@ async def take_out(
     forgotten: Forgotten,
     settings: AgentSettings,
     count: CountTokens,
+    repetitions: Repetitions | None = None,
 ) -> MessageMatches:
     """Take the texts out of the messages of a locked slice, of what stands for them, of the index and of the cache.
 
     A message keeps its number and id, whatever is left of it. What of it is indexed anew waits for its vector. With a
     text of a compacted message the summary goes, which may tell it in other words.
     """
-    matches = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten)
+    matches = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten, repetitions=repetitions)
     everywhere = set(forgotten.everywhere)
     by_session: dict[int, list[DictRow]] = {}
+    holding: dict[int, dict[int, list[str]]] = {}
     async for row, contained in _messages(connection, place.tenant_id, [slice_.slice_id], forgotten):
         by_session.setdefault(row["session_key"], []).append(row)
+        holding.setdefault(row["session_key"], {})[row["seq"]] = contained
         if not everywhere.issuperset(contained):
             # Others say the same: a transcript that is sent again is known by the whole message.
             matches.lines.add(" ".join(row["content"].split()))
+    repeated_in: dict[MessageKey, list[str]] = {}
+    for row, repeated in await _repeating(connection, place.tenant_id, holding, forgotten, repetitions):
+        by_session[row["session_key"]].append(row)
+        repeated_in[row["session_key"], row["seq"]] = repeated
     for session_key, rows in by_session.items():
         rewritten = []
-        for row in rows:
-            texts = forgotten.texts_in(session_key, (row["seq"],))
+        for row in sorted(rows, key=lambda row: row["seq"]):
+            repeated = repeated_in.get((session_key, row["seq"]), [])
+            texts = [*forgotten.texts_in(session_key, (row["seq"],)), *repeated]
             content = await asyncio.to_thread(without_texts, row["content"], texts)
-            matches.lines |= set(statements(row["content"])) - set(statements(content))
+            matches.lines |= set(statements(row["content"])) - set(statements(content)) - set(repeated)
             rewritten.append(await _rewrite(connection, place, {**row, "content": content}, texts, settings, count))
         path = path_of(rows[0]["session_id"])
         file = await transcript.find_transcript(connection, place, slice_, session_key, path)
@@ -146,7 +186,7 @@ async def take_out(
             indexed = await transcript.replace_messages(connection, file, rewritten, None, only_present=True)
             hashes = {bytes(row["passage_sha256"]) for row in indexed.removed}
             matches.embeddings += await forget_embeddings(connection, place.tenant_id, hashes)
-        if rows[0]["seq"] <= rows[0]["compacted_through"]:
+        if min(row["seq"] for row in rows) <= rows[0]["compacted_through"]:
             # It tells of the message, in whatever words.
             key = {"tenant_id": place.tenant_id, "session_key": session_key}
             await connection.execute(SQL["drop_summary"], key)
@@ -227,6 +267,29 @@ async def _messages(
             contained = await asyncio.to_thread(_texts_in, parts, texts)
             if contained:
                 yield row, contained
+
+
+async def _repeating(
+    connection: Connection,
+    tenant_id: str,
+    holding: Mapping[int, Mapping[int, Sequence[str]]],
+    forgotten: Forgotten,
+    repetitions: Repetitions | None,
+) -> list[tuple[DictRow, list[str]]]:
+    """The other messages of sessions that repeat a text which one of their messages is `holding`, by its number."""
+    if repetitions is None or not holding:
+        return []
+    params = {"tenant_id": tenant_id, "session_keys": list(holding), "chars": _MAX_SHORT_CHARS}
+    found: list[tuple[DictRow, list[str]]] = []
+    for row in await (await connection.execute(SQL["short_messages"], params)).fetchall():
+        key, of_session = (row["session_key"], row["seq"]), holding[row["session_key"]]
+        if row["seq"] in of_session or key in forgotten.spared.messages:
+            continue
+        texts = list({text: None for each in of_session.values() for text in each})
+        is_answer = row["role"] == "assistant" and row["previous_seq"] in of_session
+        if repeated := await asyncio.to_thread(repetitions, row["content"], texts, is_answer=is_answer):
+            found.append((row, repeated))
+    return found
 
 
 def _texts_in(parts: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -8,6 +8,25 @@ WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
       WHERE strpos(lower(normalize(translate(m.content, %(invisible)s::text, ''), NFKD)), a.word) > 0))
 ORDER BY m.session_key, m.seq;
 
+-- short_messages: the short messages of users and assistants in some sessions, each with the number of the one before it, with
+-- what the user said last before it, and with the first words that an assistant says behind it
+SELECT m.session_key, s.session_id, s.compacted_through, m.seq, m.role, m.content, m.extra, m.tokens, m.at,
+       (SELECT max(n.seq) FROM messages n
+        WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq < m.seq
+          AND n.role IN ('user', 'assistant')) AS previous_seq,
+       coalesce((SELECT left(n.content, %(chars)s) FROM messages n
+                 WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq < m.seq AND n.role = 'user'
+                 ORDER BY n.seq DESC LIMIT 1), '') AS asked,
+       coalesce((SELECT left(n.content, %(chars)s) FROM messages n
+                 WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq > m.seq
+                   AND n.role = 'assistant' AND n.content <> ''
+                 ORDER BY n.seq LIMIT 1), '') AS answered
+FROM sessions s
+JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key
+WHERE s.tenant_id = %(tenant_id)s AND s.session_key = ANY(%(session_keys)s::bigint[])
+  AND m.role IN ('user', 'assistant') AND char_length(m.content) BETWEEN 1 AND %(chars)s
+ORDER BY m.session_key, m.seq;
+
 -- holding_passages: the passages of messages of some slices that may hold a text, each with its message
 SELECT d.session_key, c.start_line AS seq, c.text
 FROM documents d

@@ -236,10 +236,11 @@ class Targets:
         return [stretch for start, end in found if (stretch := content[start:end].strip())]
 
     def erase_from(self, content: str, *, by_line: bool = True) -> Erased:
-        """Erase the targets one after the other, each with what would be a stump; `by_line` as for `erase`."""
+        """Erase the targets one after the other, the longest first, each with what would be a stump; `by_line` as for
+        `erase`."""
         found: list[str] = []
         folded = Folded.of(content)
-        for target in self._targets:
+        for target in sorted(self._targets, key=lambda target: -len(target.text)):
             if spans := self._spans_in(target, folded):
                 content = _remove(content, without_stumps(content, spans), by_line=by_line)
                 folded = Folded.of(content)

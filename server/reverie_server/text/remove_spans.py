@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 # The marks before the text of a line: quotation marks, a bullet or a number, a checkbox. Possessive: white space and
-# marks may follow, and a backtracking pattern would try every split of them.
-LEAD = r"[\s>]*+(?:(?:[-*+]|\d{1,9}[.)])\s++)?+(?:\[[ xX]\]\s++)?+"
+# marks may follow, and a backtracking pattern would try every split of them. A longer number is one that is said.
+LEAD = r"[\s>]*+(?:(?:[-*+]|\d{1,3}[.)])\s++)?+(?:\[[ xX]\]\s++)?+"
 _NOTHING_LEFT = re.compile(rf"{LEAD}[\W_]*+")
 _BLANK_LINE = re.compile(r"[ \t]*+\r?\n")
 _BLANK_LINES = re.compile(r"(?:[ \t]*+\r?\n)++")
