@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -31,6 +32,7 @@ from reverie_server.heuristics import (
     fact_times,
     jest,
     marked_facts,
+    marked_objects,
     marked_people,
     profile_file,
     profile_labels,
@@ -109,6 +111,11 @@ def _of_languages(text: str) -> list[statement.Statement]:
 def _read(text: str) -> list[StatedFact]:
     half = len(text) // 2
     return fact_reader.read_facts([Utterance(text[:half], AT), Utterance(text[half:], AT, "file")])
+
+
+def _is_none(label: str, text: str) -> bool:
+    middle = len(text) // 2
+    return marked_objects.is_none(text, Mark(middle, middle + 1, label, 0.9), text[middle:])
 
 
 def _read_lines(text: str) -> list[StatedFact]:
@@ -399,6 +406,11 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.marked_people.subject_of_mark": lambda text: marked_people.subject_of_mark(
         text, marked_people.Somebody(relation=Mark(0, len(text), "rel", 0.9)), people.People()
     ),
+    **{
+        f"reverie_server.heuristics.marked_objects.is_none:{label}": partial(_is_none, label)
+        for label in ("employer", "home")
+    },
+    "reverie_server.heuristics.marked_objects.is_none": partial(_is_none, "job"),
     "reverie_server.heuristics.marked_facts.told_of": lambda text: marked_facts.told_of(text[:2000], None),
     "reverie_server.heuristics.profile_file.present_lines": lambda text: profile_file.present_lines(text, {b"-"}),
     "reverie_server.heuristics.profile_file.with_profile_lines": lambda text: profile_file.with_profile_lines(
@@ -582,6 +594,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_grammar.han.is_han_name": han.is_han_name,
     "reverie_server.heuristics.fact_grammar.han.is_han_number": han.is_han_number,
     "reverie_server.heuristics.fact_grammar.han.is_han_school": han.is_han_school,
+    "reverie_server.heuristics.fact_grammar.han.is_titled_han_name": han.is_titled_han_name,
     "reverie_server.heuristics.fact_grammar.objects.tidy": objects.tidy,
     "reverie_server.heuristics.fact_grammar.objects.is_vague": objects.is_vague,
     "reverie_server.heuristics.fact_grammar.objects.is_value": objects.is_value,

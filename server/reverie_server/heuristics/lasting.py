@@ -34,15 +34,28 @@ _FEELING = re.compile(
     r"\bi(?:'m| am| feel| was) (?:(?:so|really|very|a bit|quite|pretty|super|feeling|just) )*"
     r"(?:tired|happy|sad|excited|glad|stressed|exhausted|bored|nervous|worried|hungry|angry|sorry|sick|proud"
     r"|relieved|good"
-    r"|great|fine|ok|okay|better|busy|curious|sure|back|late|home)\b|\bi feel\b|\bi'm feeling\b"
+    r"|great|fine|ok|okay|better|busy|curious|sure|back|late|home|cold|hot|thirsty|sleepy"
+    r"|full)\b|\bi feel\b|\bi'm feeling\b"
     r"|\bich (?:bin|war|fühle mich) (?:(?:so|sehr|ganz|echt|total|etwas|ziemlich|heute|gerade) )*"
     r"(?:müde|glücklich|traurig|froh|gestresst|aufgeregt|nervös|hungrig|wütend|krank|stolz|erleichtert|gespannt"
     r"|sicher|spät)"
     r"|\b(?:estoy|me siento) (?:(?:muy|tan|un poco|bastante) )*(?:cansad|feliz|triste|content|estresad"
     r"|emocionad|nervios|"
     r"enferm|orgullos|aburrid|preocupad|bien|mal\b)"
-    r"|我(?:好|很|真|有点|有點|太|非常|觉得|覺得|感到)*(?:累|开心|開心|高兴|高興|难过|難過|紧张|緊張|生气|生氣|饿|餓|忙|兴奋|興奮)"
+    r"|我(?:今天|今晚|昨天|现在|現在|好|很|真|有点|有點|太|非常|觉得|覺得|感到)*(?:累|开心|開心|高兴|高興|难过|難過|紧张|緊張|生气|生氣|饿|餓"
+    r"|困|渴|冷|热(?!爱)|熱(?!愛)|忙|兴奋|興奮)|我(?:还|還|正)?在想"
 )
+# What was done just now or the day before, and where something was put then, which one looks for later.
+_JUST_DONE = re.compile(
+    r"\b(?:yesterday|last night|(?:i|we)(?:'ve| have)? just|gestern|vorgestern|vorhin"
+    r"|(?:habe?n?|hab) (?:ich |wir )?(?:eben|gerade)"
+    r"|ayer|anoche|anteayer|acabo de|acabamos de)\b|昨天|昨晚|前天|刚才|剛才|刚刚|剛剛|我们?刚|我們?剛"
+)
+_PUT = re.compile(
+    r"\b(?:put|hid|hidden|stored|left|parked|gelegt|gestellt|versteckt|gehängt|abgestellt|geparkt|puse|pusimos|guardé"
+    r"|guardamos|escondí|dejé|dejamos|aparqué)\b|放|藏|存|搁|擱|停在|挂|掛"
+)
+_VALUE = re.compile(r"\d")
 # Without the sentence before it nobody knows who or what it is.
 _NAMELESS = re.compile(
     r"(?:(?:and|but|so|also|well|yes|no|und|aber|ja|nein|also|y|pero|sí|no|así que),? )?"
@@ -110,3 +123,11 @@ def speaks_for_itself(text: str, kinds: frozenset[str], cues: Cues | None) -> bo
     if "other" in kinds and not kinds & {"self", "preference"}:
         return False
     return not ("action" in kinds and not kinds & {"preference", "fact"})
+
+
+def is_of_the_moment(text: str) -> bool:
+    """Whether a text only tells how one feels, or what was just done: nobody asks for it later. Takes linear time."""
+    plain = folded(text)
+    if _VALUE.search(plain) is not None or _PUT.search(plain) is not None:
+        return False
+    return _FEELING.search(plain) is not None or _JUST_DONE.search(plain) is not None

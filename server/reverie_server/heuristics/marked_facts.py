@@ -24,6 +24,7 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
+from reverie_server.heuristics.marked_objects import is_none
 from reverie_server.heuristics.marked_people import (
     Somebody,
     being_of,
@@ -244,7 +245,7 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
     beings = people_in(marks)
     for at, mark in enumerate(marks):
         value = value_of(text[mark.start : mark.end])
-        if not value or not is_sure(mark) or mark.state == "next":
+        if not value or not is_sure(mark) or mark.state == "next" or is_none(text, mark, value):
             continue
         if mark.label in NAMES:
             yield from _said_of(text, mark, value, beings[at], people)

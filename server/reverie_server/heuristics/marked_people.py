@@ -33,6 +33,9 @@ _LITTLE_WORDS = (
 _LITTLE = frozenset(_LITTLE_WORDS.split())
 # A letter of a script in which spaces part words.
 _LETTER = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+# Behind a name of two characters what they do: `林艾来玩了`.
+_VERB_BEHIND = re.compile(r"[来來去要也都又还還刚剛在说說](?=[\u3400-\u9fff])")
+_FEWEST_OF_NAME_AND_VERB = 3
 
 
 @dataclass(slots=True)
@@ -68,6 +71,8 @@ def _of_whole_words(text: str, mark: Mark) -> Mark:
         start -= 1
     while end < len(text) and _LETTER.match(text, end) and _LETTER.match(text, end - 1):
         end += 1
+    if mark.label in NAMES and end - start >= _FEWEST_OF_NAME_AND_VERB and _VERB_BEHIND.match(text, end - 1):
+        end -= 1
     return replace(mark, start=start, end=end)
 
 
@@ -154,7 +159,9 @@ def relation_of(text: str, mark: Mark) -> str:
     words = folded(value_of(text[mark.start : mark.end]))
     if not any(map(str.isalpha, words)):
         return ""
-    return known_relation(words) or {"kids": "child", "pet": "pet"}.get(mark.label) or mark.relation or words
+    # Of characters one alone is a part of a word: 牙 of 牙医.
+    own = "" if len(words) == 1 and not words.isascii() else words
+    return known_relation(words) or {"kids": "child", "pet": "pet"}.get(mark.label) or mark.relation or own
 
 
 def known_relation(marked: str) -> str:

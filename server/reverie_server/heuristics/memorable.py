@@ -61,6 +61,11 @@ _ALWAYS_WITH_IT = re.compile(
     r"|(?:siempre|nunca) (?:me |te |se )?(?:lo|la|los|las|eso|esto))(?!\w)"
     r"|我(?:总是|从不|从来不|一直)\w{1,4}[它这那]"
 )
+# What one always does with what was said before, of which nothing stands there: "I always peek."
+_ALWAYS_SO = re.compile(
+    r"(?:(?:and|but|so|und|aber|y|pero) )?(?:i always \w+(?: at (?:it|that|them))?|ich \w+ immer"
+    r"|(?:yo )?siempre \w+|我(?:总是|一直)\w{1,2})[.!。！ ]*"
+)
 # An object that says nothing without what was said before.
 _VAGUE = re.compile(
     r"(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
@@ -259,7 +264,7 @@ class _Reading:
         plain = folded(statement.sentence)
         if cues.kinds["remember"].search(plain):
             return True
-        is_of_before = _ALWAYS_WITH_IT.search(plain) is not None
+        is_of_before = _ALWAYS_WITH_IT.search(plain) is not None or _ALWAYS_SO.fullmatch(plain) is not None
         return _ALWAYS.search(plain) is not None and not is_of_before and not _TRANSIENT.search(plain)
 
     def is_asked(self, statement: UserStatement) -> bool:

@@ -99,6 +99,9 @@ TRAIT = re.compile(
     r"|zurd[oa]|diestr[oa]|daltónic[oa]|sord[oa]|cieg[oa]|miope|casad[oa]s?|divorciad[oa]s?|viud[oa]|solter[oa]"
     r"|separad[oa]s?|embarazada|autista|disléxic[oa]|bilingüe|epiléptic[oa]|asmátic[oa]|diabétic[oa]|hij[oa] únic[oa]"
     r"|gemel[oa]|ate[oa]|católic[oa]|musulm[áa]na?|castrad[oa])"
+    r"(?: (?:in|on|auf|en|de|del) (?:(?:one|both|his|her|my|the|einem|dem|beiden|un|el|los|ambos) )?"
+    r"(?:(?:left|right|linken|rechten) )?(?:ears?|eyes?|side|ohr(?:en)?|auge|augen|oídos?|ojos?)"
+    r"(?: (?:izquierdo|derecho))?)?"
 )
 # Where people work that has no name: `at the harbour`.
 WORKPLACE = re.compile(

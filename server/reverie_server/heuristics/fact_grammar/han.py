@@ -130,6 +130,11 @@ def is_han_job(text: str) -> bool:
     return _JOB.fullmatch(plain) is not None and _TITLED.fullmatch(plain) is None
 
 
+def is_titled_han_name(text: str) -> bool:
+    """Whether simplified characters are a surname with a title: 安医生."""
+    return len(text) <= 4 and text[:1] in _SURNAMES + "安" and _TITLED.fullmatch(text) is not None
+
+
 def is_han_school(text: str) -> bool:
     """Whether a text is a school by its name."""
     return len(text) <= 16 and _SCHOOL.fullmatch(text) is not None

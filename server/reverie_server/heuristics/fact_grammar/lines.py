@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern stands on one line
 """The facts of lines of a file that are no sentences: `**key**: value`, a heading and the line below it. Pure."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.objects import is_vague, is_value, tidy
 from reverie_server.heuristics.fact_grammar.statement import Statement
 from reverie_server.heuristics.fact_grammar.terms import word_set
-from reverie_server.heuristics.requests.fact_requests import split_request
+from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.stated_fact import SELF, Category, StatedFact
 
 # The colon of "19:30" ends no key.
@@ -59,6 +60,20 @@ _COMMON_KEYS = word_set(
     " decidido decisión acordado abierto pendiente hoy mañana hecho resultado"
     " 决定 待办 今天 明天 完成 结果"
 )
+# What leads to a sentence: "One more thing: I have to write to them", "She writes: the house is sold".
+_LEADS = re.compile(
+    r"(?:(?:and|but|just|only|oh|und|y|one|an?|the|another|last|first|more|quick|small|eine?|noch|kleine|weitere|letzte|una?|otra"
+    r"|última) )*+(?:things?|points?|questions?|requests?|favou?rs?|sache|bitte|anliegen|cosa|favor|petición)"
+    r"(?: (?:more|though|noch|más))?|by the way|übrigens|noch was|außerdem|por cierto|对了|另外|还有(?:一件事)?|顺便(?:说一下|一提)?"
+)
+# Clauses, which are no keys: with a pronoun first, with a word that subordinates them, with a verb that has another.
+_CLAUSE = re.compile(
+    r"(?:i|we|he|she|they|you|ich|wir|du|yo|nosotros|él|ella|ellos|ellas)(?:'\w+)? \w|(?:er|sie|es) \w+t(?!\w)"
+    r"|(?:before|after|when|while|if|as|because|bevor|nachdem|wenn|während|falls|weil|als|antes de|después de|cuando|mientras"
+    r"|si|porque) .*(?<!\w)(?:i|we|my|me|ich|wir|mein\w*|mir|yo|mi|me)(?!\w)"
+    r"|.{2,60} (?:has|have|had|hat|haben|hatte|ha|han|había) (?:just |gerade |eben |mir |uns |me |nos )*\w+(?:ed|t|en|ado|ido)"
+    r"|[我你他她它][们們]?[^，。]{0,12}[说說写寫问問讲講]"
+)
 _EMPTY = word_set("- – — none n/a unknown tbd ? keine unbekannt ninguno 无 未知")
 
 
@@ -70,6 +85,8 @@ def fact_of_line(line: str, statement: Statement) -> StatedFact | None:
     key, value = tidy(found["key"]), tidy(found["value"])
     plain = key.casefold()
     if plain in _NO_KEYS or not value or value.casefold() in _EMPTY or is_vague(value) or len(plain.split()) > 6:
+        return None
+    if _LEADS.fullmatch(plain) or _CLAUSE.match(plain) or _is_clause(value, statement):
         return None
     known = _PROFILE.get(plain)
     # `Status: open` stands in many places: a key of one word is none that another line replaces, nor is a whole clause
@@ -86,6 +103,16 @@ def fact_of_line(line: str, statement: Statement) -> StatedFact | None:
         about_user=known is not None,
         confidence=0.9,
     )
+
+
+def _is_clause(value: str, statement: Statement) -> bool:
+    """Whether what stands behind a colon says something of the speaker itself: `New number: my phone is 0161 …`."""
+    plain, phrases = aligned(value), statement.phrases
+    own = phrases["self"].match(plain)
+    if own is not None and own[0]:
+        return True
+    mine = phrases["possessive"].match(plain)
+    return mine is not None and phrases["finite"].search(plain, mine.end()) is not None
 
 
 def headed_fact(text: str, said_at: datetime) -> tuple[str, StatedFact] | None:

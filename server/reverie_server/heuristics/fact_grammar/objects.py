@@ -12,7 +12,8 @@ from reverie_server.heuristics.simplified import simplified
 _EDGES = " \t\n,.;:!?\"'“”„«»()[]、，。！？；：—–-*_"
 _TRAILING = re.compile(
     r"\s+(?:now|too|again|yet|already|though|anyway|currently|right now|as well|please|instead|these days|nowadays"
-    r"|at the moment|so far|jetzt|mittlerweile|inzwischen|auch|ahora|también|actualmente|todavía|and|but|und|aber|y"
+    r"|at the moment|so far|jetzt|mittlerweile|inzwischen|auch|ahora|también|actualmente|todavía"
+    r"|(?:por )?(?:acá|aquí)|and|but|und|aber|y"
     r"|pero|since|because|eh|porfa|porfis|plis|pls|ok|okay)$",
     re.IGNORECASE,
 )
@@ -181,7 +182,8 @@ _NO_VEHICLE = re.compile(
     r"|my (?:kids|son|daughter)"
     r"|nach|zu|zur|zum|in|im|ins|auf|heim|weg|los|hin|über|bis|morgen|heute|gleich|jetzt|für|mit (?:dem|der|mein\w*)"
     r"|mit (?:unser\w*|ein\w*)|mit$"
-    r"|mit der bahn|gerne?|lieber|viel|oft|ski|rad|fahrrad)(?!\w)"
+    r"|mit der bahn|außen\w*|(?:he)?rum|\w*vorbei|langsam|schnell|weiter|zurück|sel(?:bst|ber)|gerne?"
+    r"|lieber|viel|oft|ski|rad|fahrrad)(?!\w)"
 )
 _MODEL = re.compile(r"[A-ZÄÖÜ][\w-]*|\d[\w-]*")
 # A name as people give their own; words for nations and languages look like one.
@@ -320,6 +322,9 @@ def fits(condition: str, text: str, *, has_capitals: bool) -> bool:
             return _AGE.fullmatch(plain) is not None
         case "age of a person":
             return _AGE.fullmatch(plain) is not None or _SMALL_AGE.fullmatch(plain) is not None
+        case "german vehicle":
+            is_noun = not has_capitals or any(_UPPER.match(word) for word in text.split())
+            return is_noun and fits("vehicle", text, has_capitals=has_capitals)
         case "vehicle":
             return words <= 6 and _NO_VEHICLE.match(plain) is None
         case "model":

@@ -42,7 +42,9 @@ _NAME_WITH_ARTICLE = re.compile(
 )
 # Words that make no name longer: "san martín de la vega".
 _PARTICLES = frozenset({"de", "del", "la", "las", "los"})
-_STATE_OF_LIFE = re.compile(r"\w*(?:zeit|phase|woche|hoffnung|angst|sorge|scheidung|trennung|beziehung|ungewissheit)")
+_STATE_OF_LIFE = re.compile(
+    r"\w*(?:zeit|phase|woche|hoffnung|angst|sorge|scheidung|trennung|beziehung|ungewissheit)|nähe"
+)
 # What follows these words makes them a part of a name: `Office Lane`.
 _NO_PART_OF_NAME = (
     r"(?! (?:street|st|road|rd|lane|avenue|close|drive|court|hill|park|city|town|village|bay|beach|island|house|flat"

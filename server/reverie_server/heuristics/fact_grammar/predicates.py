@@ -98,6 +98,10 @@ def _object_in(
         object_ = time_only(object_)
     elif is_vague(object_):
         return None
+    # In German nouns have capitals: "Ich bin total im Verzug" says nobody's trade.
+    noun = named_in(found, rest.text, "noun")
+    if noun is not None and talk.has_capitals and not noun[:1].isupper():
+        return None
     job = named_in(found, rest.text, "job")
     if job is not None and not fits("spanish job", job, has_capitals=talk.has_capitals):
         return None

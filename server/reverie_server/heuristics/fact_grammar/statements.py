@@ -51,8 +51,7 @@ _POINT = "\ua78f"
 def facts_of_sentence(statement: Statement, talk: Talk) -> list[StatedFact]:
     """The facts of a sentence, in the order of its words; [] where it states none."""
     core = _SHORT_NAME.sub(rf"\1\2{_POINT}", statement.core)
-    if core == statement.core:
-        return _facts_of_sentence(statement, talk)
+    # Who was named so in another sentence has that letter in their name.
     return [
         replace(
             fact,

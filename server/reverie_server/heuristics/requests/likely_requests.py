@@ -38,6 +38,10 @@ _WHY = re.compile(
     r"|in case|otherwise|or|i always|i never|i keep|i'?ll|weil|damit|sonst|falls|nicht dass|denn|ich vergess"
     r"|ich verlier)(?!\w)|免得|不然|省得|怕|以免|万一|萬一|因为|因為|我(?:老|总|肯定|怕|又|三天))"
 )
+# Nor does who keeps doing a thing: "I keep having to look it up".
+_KEEPS_DOING = re.compile(
+    r"(?<!\w)(?:i|we|you|he|she|it|they)(?:'ve|'ll| have| will)? (?:always |just |still )?(?:keeps?|kept) (?:on )?[a-z]{2,20}ing(?!\w)"
+)
 # Who forgets a thing asks nobody to: "and I forget everything that isn't a knee".
 _FORGETS_ONESELF = re.compile(
     r"(?:(?<!\w)i(?:'m|'ve|'ll|'d)?(?: (?:always|never|often|usually|just|also|totally|completely|simply|sometimes"
@@ -143,6 +147,8 @@ def _may_ask(kind: Kind, part: str) -> bool:
     # "Vergiss mir das ja nich" has the words of the contrary.
     if kind == "forget" and is_not_to_be_lost(part):
         return False
+    if kind == "remember" and _KEEPS_DOING.search(plain) is not None:
+        return _NOT_TO_KEEP.search(_KEEPS_DOING.sub(" ", plain)) is not None
     if kind != "forget" or _FORGETS_ONESELF.search(plain) is None:
         return True
     return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
+from reverie_server.heuristics.lasting import is_of_the_moment
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.small_talk import says_nothing
 
 # A promise opens an answer: what comes later is about something else.
 _MAX_CHARS, _MAX_SAID_CHARS = 120, 600
@@ -41,7 +43,8 @@ _VALUE = re.compile(r"\w*\d[\w-]{2,}")
 def promises_to_remember(answer: str, said: str) -> bool:
     """Whether an answer begins by saying that what was `said` is kept, and not as a question. Takes linear time.
 
-    It does so, too, where it notes a value and says it again, or says that a value takes the place of another.
+    It does so, too, where it notes a value and says it again, or says that a value takes the place of another. "I'll
+    remember that" is no promise where it answers to thanks, a feeling, or what was just done.
     """
     text = aligned(answer[:_MAX_CHARS]).strip()
     promise = _PROMISES.match(text)
@@ -49,7 +52,7 @@ def promises_to_remember(answer: str, said: str) -> bool:
     if end is not None and end[0] in "?？":
         return False
     if promise is not None:
-        return True
+        return not (is_of_the_moment(said[:_MAX_SAID_CHARS]) or says_nothing(said[:_MAX_SAID_CHARS]))
     opening = text if end is None else text[: end.start()]
     values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
     is_said_again = not values.isdisjoint(_VALUE.findall(opening))

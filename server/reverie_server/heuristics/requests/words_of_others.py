@@ -18,7 +18,12 @@ from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
 
-_QUOTED = re.compile('"[^"]{8,}"|“[^“”]{4,}”|„[^„“”"]{8,}[“”"]|«[^«»]{4,}»|「[^「」]{4,}」|『[^『』]{4,}』|‹[^‹›]{8,}›')
+# A single mark may be an apostrophe: what begins behind a comma or a colon, and ends with its sentence, is quoted.
+_QUOTED = re.compile(
+    '"[^"]{8,}"|“[^“”]{4,}”|„[^„“”"]{8,}[“”"]|«[^«»]{4,}»|「[^「」]{4,}」|『[^『』]{4,}』|‹[^‹›]{8,}›'
+    r"|(?:(?<=[,:] )|(?<=[,:])|^)['‘](?=\w)(?:[^'‘’]|(?<=\w)['’](?=\w)){8,}(?:(?<=[.!?,…])['’]|['’](?=[.!?,…]|$))",
+    re.MULTILINE,
+)
 # What is to be kept may be quoted.
 _TO_KEEP = re.compile(
     r"(?<!\w)(?:remember|keep|save|store|memor\w+|merk\w*|notier\w*|speicher\w*|behalt\w*|rec[uú][eé]rd\w*|ap[uú]nt\w*|an[oó]t\w*|gu[aá]rd\w*)(?!\w)|[记記存]"
