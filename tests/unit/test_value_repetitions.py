@@ -41,6 +41,8 @@ def test_a_value_alone_belongs_to_its_statement(text: str, message: str, repeate
         ("I like coffee.", "Coffee."),
         ("I moved on the 13th of March.", "13."),
         ("My sister is called Ada.", "Ada loves orchids."),
+        (f"{PIN} Please remember that.", "I like tea. Please remember that."),
+        ("我银行卡的密码是2290。请记住。", "我喜欢喝茶。请记住。"),
     ],
 )
 def test_what_says_something_else_is_none(text: str, message: str) -> None:

@@ -30,6 +30,7 @@ _DIGITS = re.compile(r"\d{1,20}")
 _IS = re.compile(r"['’]s(?!\w)")
 # A code has so many digits.
 _FEWEST_DIGITS = 3
+_MAX_NAME_WORDS, _STOPS = 3, ".!?;。！？；"
 _EDGES = " \t\r\n.,;:!?。、，；：！？…\"'“”„‘’«»「」『』*_`"
 
 
@@ -109,10 +110,13 @@ def says_only_value(sentence: str, statement: str, *, is_answer: bool) -> bool:
 
 
 def _ends_in_name(statement: str, name: str) -> bool:
-    """Whether a statement has more words, and ends in a word or some with a capital, or of a script without spaces."""
+    """Whether a statement has more words, and ends in a few with a capital, or of a script without spaces."""
     words = statement.rstrip(_EDGES)
     before = words[: len(words) - len(name)]
-    if not name or not before or not words.endswith(name):
+    if not name or len(name.split()) > _MAX_NAME_WORDS or not words.endswith(name):
+        return False
+    if not before or before.rstrip()[-1:] in _STOPS:
+        # It is a sentence of its own.
         return False
     if is_unspaced(name):
         return len(name) > 1
