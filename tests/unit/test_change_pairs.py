@@ -406,6 +406,8 @@ def test_what_a_sentence_can_say_otherwise(language: str, said: str, later: str,
         ),
         ("german", "Mein Mann Jörg ist Krankenpfleger und hat Nachtdienst.", "Der Jörg grillt im neuen Garten.", False),
         ("english", "our daughter Ida is on her way.", "The vet is on the corner, nice girl at the desk.", False),
+        ("english", "My niece Clare is getting the piano.", "I've decided that the piano stays here now.", True),
+        ("english", "My sister Siobhan marries on 30 August.", "Siobhan's wedding is on 13 September now.", True),
         ("english", "hes called biscuit, ginger lad.", "biscuit is under the bath now.", False),
         ("english", "hes called biscuit, ginger lad.", "we renamed biscuit, its toffee now.", True),
         # A code ends by a code of the same thing.

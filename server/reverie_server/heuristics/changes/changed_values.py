@@ -14,7 +14,7 @@ from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 # An address ends by a move, too.
 _OF_VALUES = VALUE_TERMS - content_terms("address adresse dirección 地址")
-_FEWEST_OF_CODE = 4
+_FEWEST_OF_CODE, _MOST_WORDS = 4, 3
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[-.:/][A-Za-z0-9]+)*")
 
@@ -53,7 +53,9 @@ def told_beside(ended: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
 
 def is_value(fact: OpenFact) -> bool:
     """Whether a fact is a number or a code of something: "my staff number", the code of a gate, "number 41C"."""
-    is_of_number = _DIGIT.search(fact.object) is not None and not _OF_VALUES.isdisjoint(content_terms(fact.object))
+    # What was asked to be kept is a sentence, which may have a code in it.
+    is_short = len(fact.object.split()) <= _MOST_WORDS and _DIGIT.search(fact.object) is not None
+    is_of_number = is_short and not _OF_VALUES.isdisjoint(content_terms(fact.object))
     return fact.predicate == "opens_with" or is_of_number or not _OF_VALUES.isdisjoint(_named_by(fact))
 
 

@@ -70,6 +70,8 @@ _LOST = re.compile(
 )
 _GONE = re.compile(r"sold|scrapped|verkauft|verkauf|verschrottet|vendí|vendi|vendido|vendimos|vendió")
 _FEW_WORDS, _PART_OF, _WORDS = 4, frozenset({"of", "from", "von", "vom", "de", "del"}), re.compile(r"\w+")
+# Of what a sentence says beside the facts that were read in it another speaks by so many words.
+_FEWEST_BESIDE = 2
 # From this cosine on two sentences say the same. Of pairs in tagged lives from .7 on without a word of change 56 of 136
 # are changes ("Rory has two naps", "Rory's down to a single sleep").
 _SAID_AGAIN = 0.85
@@ -297,12 +299,15 @@ def is_apart(change: ChangeSentence, said_at: datetime) -> bool:
 
 def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], *, is_likely: bool) -> bool:
     """Whether a sentence can end all that another says (`text`, with what was read in it), where it can end none of the
-    facts by itself: it has to say so in words of change, and of no number, no trade and nothing that lasts.
+    facts by itself: it has to say so in words of change, to give another value, or to speak of what the other says
+    besides, and of no number, no trade and nothing that lasts.
 
     Where nothing was read, a guess needs a word of change or one that both share. What is asked to be kept is new:
     without a word of change it is instead of nothing.
     """
-    is_told = change.tells or says_it_is_over(change)
+    of_facts = content_terms(" ".join(f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts))
+    beside = (content_terms(text) - of_facts) & content_terms(change.said)
+    is_told = change.tells or says_it_is_over(change) or len(beside) >= _FEWEST_BESIDE or _gives_another(change, text)
     if facts and not (is_likely and is_told and not any(is_value(fact) or is_trade(fact) for fact in facts)):
         return False
     if is_for_good(facts) or _says_who_is_who(change, text, facts) or is_of_another_value(change, text):
@@ -313,10 +318,20 @@ def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], 
     return (is_likely or is_alike) and has_to_do_with(change, text)
 
 
+def _gives_another(change: ChangeSentence, text: str) -> bool:
+    """Whether a sentence has another day or number than a text with which it shares a word."""
+    theirs = values_of(text, change.language)
+    shared = (change.values.words & theirs.words) or (change.values.names & theirs.names)
+    return bool(shared) and is_other_value(change.values, theirs, tells=True)
+
+
 def _says_who_is_who(change: ChangeSentence, text: str, facts: Sequence[OpenFact]) -> bool:
-    """Whether a text says who somebody's kin are, or what somebody is called, and a sentence does not say that it is
-    otherwise: "the cat won't come out from under the bed" of "we have a cat called Pirata"."""
-    is_of_kin = any(_is_kin(fact.predicate) and not can_change(fact.predicate) for fact in facts)
+    """Whether a text says what somebody is called, or who somebody's kin are and nothing besides that a sentence speaks
+    of, which does not say that it is otherwise: "the cat won't come out" of "we have a cat called Pirata"."""
+    kin = [fact for fact in facts if _is_kin(fact.predicate) and not can_change(fact.predicate)]
+    who = content_terms(" ".join(f"{fact.predicate} {fact.object}" for fact in kin))
+    is_of_rest = _gives_another(change, text) or (content_terms(text) - who) & content_terms(change.said)
+    is_of_kin = bool(kin) and not is_of_rest
     if not is_of_kin and _CALLED.search(folded(text)) is None:
         return False
     told = folded(change.said)
