@@ -205,7 +205,8 @@ def remembering_asked(sentence: str) -> Request:
     spans = _clauses_of(sentence)
     asking = max(spans, key=lambda span: by_words("remember", sentence[span[0] : span[1]]))
     before = [span for span in spans if span < asking]
-    behind = [span for span in spans if span > asking and _WHY.match(aligned(sentence), *span) is None]
+    plain = aligned(sentence)
+    behind = [span for span in spans if span > asking and _WHY.match(plain, *span) is None]
     is_pointing = _points(sentence, [asking])
     # "What I said of the lock, keep it" says nothing of the lock.
     told = before if not _points(sentence, before) or not _is_short(sentence, before) else []
