@@ -104,6 +104,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.forgetting.relevant.relevant_statements": lambda text: relevant.relevant_statements(
         text, frozenset({"tea", "ada"}), "english"
     ),
+    "reverie_server.forgetting.relevant.best_of": lambda text: relevant.best_of([text, "tea"], text[:100], "english"),
     "reverie_server.forgetting.relevant.having": lambda text: relevant.having(f"Orla {text}", [text], "english"),
     "reverie_server.forgetting.clauses.clauses_to_forget": lambda text: clauses.clauses_to_forget(text, "english"),
     "reverie_server.forgetting.clauses.clauses_about": lambda text: clauses.clauses_about(

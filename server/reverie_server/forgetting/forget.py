@@ -210,8 +210,12 @@ class Forgetting:
         gone = await self._with_remnants(grant, place, gone)
         gone = replace(gone, session_key=session.session_key if session else None)
         before, stretches = await self._survey(place, gone)
-        paths = frozenset(item.path for item in before.items if item.present and item.tier == "document")
+        known = set(gone.texts).union(stretches)
         gone = await self._with_remnants(grant, place, replace(gone, texts=_longest_first(stretches, gone.texts)))
+        if not known.issuperset(gone.texts):
+            # What goes with a whole statement may stand in other files than a part of it.
+            before, _ = await self._survey(place, gone)
+        paths = frozenset(item.path for item in before.items if item.present and item.tier == "document")
         forgotten = replace(gone, edited_paths=paths)
         meant = _Meant(grant.author, kind, selected, stretches, before.removed["document"].passages)
         log = self._forgotten_log

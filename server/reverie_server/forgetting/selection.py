@@ -20,7 +20,7 @@ from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
 from reverie_server.forgettable import ReceiptKind, Spared
 from reverie_server.forgetting.clauses import ForgottenClause, clauses_about, clauses_to_forget
-from reverie_server.forgetting.relevant import having, relevant_statements
+from reverie_server.forgetting.relevant import best_of, having, relevant_statements
 from reverie_server.forgetting.session_lines import SessionLine, lines_of_session
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
@@ -230,11 +230,15 @@ class Selection:
         return selected
 
     async def _listed(self, grant: Grant, place: Place, query: str, secret: bytes) -> Statements:
-        """The statements that are relevant to a query, and of those with several clauses the relevant ones."""
+        """The statements that are most relevant to a query, and of those with several clauses the relevant ones."""
         language = grant.settings.language
         terms = meaning_of(query, language).terms
         selected = Statements()
-        for row, text in await self._relevant(grant, place, query):
+        relevant = await self._relevant(grant, place, query)
+        best = await asyncio.to_thread(best_of, [text for _, text in relevant], query, language)
+        for row, text in relevant:
+            if text not in best:
+                continue
             clauses = await asyncio.to_thread(clauses_about, text, terms, language)
             for clause in clauses:
                 selected.add_clause(clause, _prefix_of(secret, place, row, clause.text))
