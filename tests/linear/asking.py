@@ -23,7 +23,11 @@ from reverie_server.heuristics.requests import (
     recollections,
     request_kinds,
     request_model,
+    request_reasons,
     requested_lines,
+    several,
+    standing,
+    updates,
     words_of_others,
 )
 from reverie_server.heuristics.requests.errands import is_errand
@@ -151,6 +155,19 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.requests.recollections.only_recalls": recollections.only_recalls,
     "reverie_server.heuristics.requests.answer_style.is_of_style": answer_style.is_of_style,
+    "reverie_server.heuristics.requests.several.several_in": several.several_in,
+    "reverie_server.heuristics.requests.several.last_of": lambda text: several.last_of([(text, 1), (text, 1)], 3),
+    "reverie_server.heuristics.requests.standing.standing_end": lambda text: standing.standing_end(text, 0),
+    "reverie_server.heuristics.requests.updates.update_asked": lambda text: updates.update_asked(text, 0, len(text)),
+    "reverie_server.heuristics.requests.request_reasons.has_reason_alone": lambda text: (
+        request_reasons.has_reason_alone(text, 0, len(text))
+    ),
+    "reverie_server.heuristics.requests.request_reasons.told_behind_reason": lambda text: (
+        request_reasons.told_behind_reason(text, 0, len(text))
+    ),
+    "reverie_server.heuristics.requests.request_reasons.end_before_request": lambda text: (
+        request_reasons.end_before_request(text, 0, len(text))
+    ),
     "reverie_server.heuristics.requests.words_of_others.asks_for_work": words_of_others.asks_for_work,
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
         [_asking(text)], text

@@ -25,8 +25,10 @@ from reverie_server.heuristics.requests.likely_requests import (
     remembering_asked,
     topic_of,
 )
+from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.requests.request_model import by_words, words_of
 from reverie_server.heuristics.requests.requested_lines import RequestsByMeaning
+from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import Utterance
@@ -45,7 +47,8 @@ _STANDING = re.compile(
     r"(?<!\w)(?:could|can|would|will) you (?:please )?(?:always|never)(?!\w)|(?<!\w)please (?:always|never)(?!\w)"
     r"|(?<!\w)from now on(?!\w)|(?<!\w)du(?: \w+){0,3} (?<!für )(?:immer|nie|niemals)(?!\w)"
     r"|(?<!\w)(?:ab jetzt|künftig|in zukunft)(?!\w)"
-    r"|(?<!\w)(?:no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)|以后(?:你|都|请|跟我|给我|别)|从今往后"
+    r"|(?<!\w)(?:no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)"
+    r"|以后(?:你|都|请|跟我|给我|别|回答|回复|说话|写)|从今往后"
 )
 # What points back is not meant itself.
 _POINTS = re.compile(
@@ -58,6 +61,8 @@ _MOST_OF_NAME, _MOST_OF_HAN_NAME = 14, 18
 _NAMES_A_THING = re.compile(
     r"(?:that|the|those|what|where|who|das|die|der|den|was|wo|wer|lo|la|el|los|las|donde)(?!\w)|[那这]|上次|之前"
 )
+# What a pattern reads as a request for what was said before it, or for what it says itself.
+_READ = ("before", "inside")
 # By its words alone.
 _ASKS_ITSELF = 1.0
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -100,12 +105,15 @@ async def asked_to_remember(
     for index, likely in by_message.items():
         chances = [await chance_of_asking(models, "remember", each, None) for each in likely]
         following = heard[index + 1] if index + 1 < len(heard) else None
-        if following is not None and following.role == "assistant":
+        # "I keep looking it up. Can you hang on to that?" asks once, and so does its answer say.
+        read = {sentence for sentence in spoken[index] if split_request(sentence).kind in _READ}
+        if following is not None and following.role == "assistant" and not read:
             # An answer is to what asks most.
             best = max(range(len(likely)), key=chances.__getitem__)
             chances[best] = await chance_of_asking(models, "remember", likely[best], following.content)
         for each, chance in zip(likely, chances, strict=True):
-            if chance < _MAY_ASK or left == 0:
+            is_second = bool(read) and each.sentence not in read
+            if chance < (_UNDOUBTED if is_second else _MAY_ASK) or left == 0:
                 continue
             # "Let go of that secret of my father-in-law's" is near to "hold on to it".
             if chance < _UNDOUBTED and await most_odds(models, "forget", each) >= _RATHER_FORGETS:
@@ -195,6 +203,7 @@ def _likely(spoken: Sequence[Sequence[str]], language: str) -> dict[int, list[Li
     left = _MAX_SENTENCES
     for index, said in enumerate(spoken):
         may_ask = [each for each in said if _is_unread(each, language) and not forget_requests(each)]
+        may_ask = [each for each in may_ask if not _is_handed_over(each) and not only_recalls(aligned(each))]
         if likely := likely_requests("remember", may_ask)[:left]:
             found[index] = likely
             left -= len(likely)
@@ -226,6 +235,11 @@ def _is_unread(sentence: str, language: str) -> bool:
         is_name = is_short and _NAMES_A_THING.match(aligned(named)) is not None
         return is_name and not read_facts([Utterance(named, _NO_TIME)], language)
     return request.kind in ("none", "named")
+
+
+def _is_handed_over(sentence: str) -> bool:
+    """Whether a sentence hands over a text of others, to be translated or mended: it asks for that."""
+    return own_words(sentence).strip() != sentence
 
 
 def _chars(said: Sequence[str]) -> int:

@@ -331,8 +331,8 @@ def _successors(file: FileSnapshot, outdated: frozenset[str], new: Sequence[str]
         said = without_leading(successor.text)
         is_allowed = why_order(said) is None and basis.clean(f"- {said}").strip() == f"- {said}"
         core = essence(undated(said)[0])
-        # A line that was asked for may say the same without the words that ask for it.
-        if is_allowed and not any(text in core for text in known if text):
+        # A line that was asked for may say the same without the words that ask for it, or with what it is of before it.
+        if is_allowed and not any(text in core or core in text for text in known if text):
             known.add(core)
             found[line] = replace(successor, text=f"{ended(said)} {successor.rest}" if successor.rest else said)
         elif successor.rest:

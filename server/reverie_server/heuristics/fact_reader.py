@@ -177,8 +177,8 @@ def _read_sentence(
     is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
     if request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value)):
         reader.asked_in = index
-    if request.kind == "named":
-        reader.asked_thing = sentence[request.start : request.end]
+    if request.kind in ("named", "update"):
+        reader.asked_thing = sentence[request.start : request.end] or None
         return
     if request.kind == "before" and not is_of_next(sentence, place):
         # The number that is asked for by "that number" may have been told before the last sentence.

@@ -23,6 +23,8 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
+from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -180,11 +182,12 @@ def memorable_of(
         if sentence in resolved and any(fact.is_corrected for fact in found)
     }
     for message, sentence, text in requests_of(spoken, meant_by_requests, stated_at):
-        if _make_room(lines, sentence, text, is_read=sentence in requests - pointing):
+        stated = _make_room(lines, sentence, text, sentence in requests - pointing)
+        if stated is not None:
             kept = corrected.get(sentence) if text not in stated_at else None
             dated_text = reading.dated(kept or without_leading(text), message)
             request = UserStatement(dated_text, "notes", message, sentence)
-            lines[essence(dated_text)] = Memorable(request, "memory", is_request=True)
+            lines[essence(dated_text)] = Memorable(request, "memory", is_request=True, facts=stated)
     read_sentences = {sentence for _, sentence in by_sentence}
     requested = {line.statement.sentence for line in lines.values() if line.is_request}
     for statement in statements_of(messages):
@@ -197,18 +200,19 @@ def memorable_of(
     return Heard(facts, sorted(first_ones, key=lambda line: line.statement.message.seq), resolved)
 
 
-def _make_room(lines: dict[str, Memorable], sentence: str, text: str, *, is_read: bool) -> bool:
-    """Make room for what a request means, and say whether it is a line as it stands: one of which nothing is read, or
-    only its second half ("The combination is heron then pewter, it's two words"), whose lines go."""
+def _make_room(lines: dict[str, Memorable], sentence: str, text: str, is_read: bool) -> tuple[StatedFact, ...] | None:
+    """Make room for what a request means, and give its facts, where it is a line as it stands: one of which nothing is
+    read, or only its second half ("The combination is heron then pewter, it's two words"), whose lines go."""
     of_sentence = [key for key, line in lines.items() if line.is_request and line.statement.sentence == sentence]
+    facts = tuple(fact for key in of_sentence for fact in lines[key].facts)
     read = content_terms(" ".join(lines[key].statement.text for key in of_sentence))
-    is_corrected = any(fact.is_corrected for key in of_sentence for fact in lines[key].facts)
     first = content_terms(_CLAUSE_END.split(text, maxsplit=1)[0])
-    is_cut = bool(of_sentence) and not is_corrected and bool(first - read) and not begins_with_pronoun(text)
-    if is_cut:
+    is_corrected = any(fact.is_corrected for fact in facts)
+    if of_sentence and not is_corrected and bool(first - read) and not begins_with_pronoun(text):
         for key in of_sentence:
             del lines[key]
-    return is_cut or not is_read
+        return facts
+    return None if is_read else ()
 
 
 def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
@@ -256,7 +260,7 @@ class _Reading:
             return False
         if _INCOMPLETE.match(folded(statement.text)):
             return False
-        if is_of_the_past(statement.text):
+        if is_of_the_past(statement.text) or only_recalls(aligned(statement.text)):
             return False
         cues = cues_of(folded(statement.message.content), self.expected)
         if cues is None or cues.language not in all_phrases():

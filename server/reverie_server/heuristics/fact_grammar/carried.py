@@ -93,7 +93,8 @@ def carry(statement: Statement, found: Sequence[StatedFact], talk: Talk) -> None
 
 
 def _introduced(text: str, phrases: Phrases) -> str | None:
-    found = phrases["gets_thing"].search(aligned(text))
+    plain = aligned(text)
+    found = phrases["gets_thing"].search(plain) or phrases["renewed"].search(plain)
     if found is None:
         return None
     # In Chinese the place stands before the verb.

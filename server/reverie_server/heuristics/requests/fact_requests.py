@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from reverie_server.heuristics.cues import all_cues
 from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.memory_requests import (
@@ -18,15 +14,23 @@ from reverie_server.heuristics.requests.memory_requests import (
     asks_no_more,
     clauses,
     has_number,
-    is_idle,
-    read_request,
     remembered_after_comma,
     remembered_after_that,
     remembered_from,
 )
 from reverie_server.heuristics.requests.not_to_be_kept import asks_not_to_keep
 from reverie_server.heuristics.requests.recollections import only_recalls
+from reverie_server.heuristics.requests.request_patterns import SAYS_SOMETHING, patterns
+from reverie_server.heuristics.requests.request_reasons import (
+    end_before_request,
+    has_reason_alone,
+    told_behind_reason,
+)
+from reverie_server.heuristics.requests.several import several_in
+from reverie_server.heuristics.requests.standing import standing_end
+from reverie_server.heuristics.requests.updates import Update, update_asked
 from reverie_server.heuristics.simplified import simplified
+from reverie_server.heuristics.small_talk import says_nothing
 from reverie_server.text.questions import is_question
 
 # One kind of apostrophe and of space, and what the north of China says for `I`.
@@ -36,7 +40,6 @@ _ALIGNED = str.maketrans(
 # Longer sentences are no requests.
 _MAX_ALONE_CHARS = 120
 _MAX_TAIL_CHARS = 80
-_MAX_TAIL_CLAUSES = 3
 # What is left of a request must say something.
 _MIN_CHARS, _MIN_UNSPACED_CHARS = 6, 3
 _UNSPACED = re.compile("[\u3041-\u30fa\u3400-\u4dbf\u4e00-\u9fff]")
@@ -58,9 +61,6 @@ _COURTESY = re.compile(
 )
 # "I'm allergic to nuts remember that", but not "my whole family remember it".
 _BARE = re.compile(r"\s(?:please |pls )?(?:remember|keep|make|note|save|don't|dont|do not)(?!\w)")
-_SAYS_SOMETHING = re.compile(
-    r"\d|'[ms](?!\w)|(?<!\w)(?:am|im|is|are|was|has|have|had|live|work|got|lives|works|hate|love|likes?|can't|never|won't)(?!\w)"
-)
 # "Hang on to that name, I called her Petticoat."
 _BESIDE = re.compile(r"(?:i|she|he|they|it|it's|because|or|so|(?:just )?in case|otherwise)(?!\w)")
 _STATES = re.compile(
@@ -70,6 +70,7 @@ _OF_NUMBERS = re.compile(
     r"(?<!\w)(?:numbers?|codes?|figures?|combinations?|nummern?|zahl\w*|kombination\w*|pins?|both|two|beid\w*|zwei|dos|amb[oa]s"
     r"|n[uú]meros?|c[oó]digos?|combinaci\w*|tel[eé]fonos?|cifras?)(?!\w)|号|数字|电话|两|俩"
 )
+_COLON = re.compile("[:：]")
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
     r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
@@ -80,7 +81,6 @@ _ANNOUNCES = re.compile(
     r"(?<!\w)(?:something|(?:one|another) (?:more )?thing|etwas|eine sache|algo|un[ao]? (?:cosa|dato))(?!\w)"
     r"|^有一?[件个]"
 )
-_OTHERWISE = re.compile(r"(?<!\w)(?:otherwise|sonst|si no)(?!\w)|不然|否则")
 _BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
 # What stands behind a request, and says no more than what it points to, and why: "keep hold of that, I measured it
 # while she slept", "merk dir das ma bitte, sonst steh ich wieder da".
@@ -92,6 +92,8 @@ _SAYS_WHY = re.compile(
 )
 # What a request ends with out of courtesy, and no name: "记住我电话是13800001111哦".
 _HAN_COURTESY = re.compile(r"(?<!叫)(?<!叫.)(?<!叫..)(?:[哦喔啊呀啦]|谢谢你?|拜托你?了?)+$")
+# "Keep that, for I have a meeting"; with a number it may tell what is to be kept: "Apúntalo, que el código es 4471".
+_GIVES_REASON = re.compile(r"(?:que|porque|pues|because|cos|cause|since|weil|denn|sonst)(?!\w)|因为|不然")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
@@ -105,14 +107,17 @@ class Request:
 
     `start` and `end` are where the rest is in the sentence. `kind`: `none`; `inside` where the sentence has the thing
     itself; `before` where it is about what was said before; `next` where it is about what follows; `named` where the
-    next sentence may say what the thing is that is named there. `is_of_value`: it is about a number or a code.
+    next sentence may say what the thing is that is named there; `update` where an answer tells whether the memory is
+    meant ("Update it, please"). `is_of_value`: it is about a number or a code. `count`
+    is how many things it means: several.ALL of a message, or so many.
     """
 
-    kind: Literal["none", "inside", "before", "next", "named"]
+    kind: Literal["none", "inside", "before", "next", "named", "update"]
     start: int
     end: int
     is_subordinate: bool = False
     is_of_value: bool = False
+    count: int = 1
 
 
 _NOT_TO_KEEP = re.compile(r"not to (?:remember|memori[sz]e|note|record|save|store|keep|write)(?!\w)")
@@ -130,19 +135,6 @@ _TELLS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    lead: re.Pattern[str]
-    tail: re.Pattern[str]
-    alone: re.Pattern[str]
-    that_thing: re.Pattern[str]
-    named: tuple[re.Pattern[str], ...]
-    it_is: tuple[tuple[re.Pattern[str], str], ...]
-    pointing: re.Pattern[str]
-    because: re.Pattern[str]
-    reason: re.Pattern[str]
-
-
 def aligned(text: str) -> str:
     """The text in lower case, with one kind of apostrophe, simplified characters and 我 for 俺, each where it was."""
     translated = simplified(text.translate(_ALIGNED))
@@ -158,7 +150,7 @@ def points_back(sentence: str) -> bool:
 
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
-    request = _split(sentence)
+    request = _of_several(sentence) or _split(sentence)
     if request.kind == "none":
         return request
     if is_of_style(plain := aligned(sentence)) or only_recalls(plain) or is_errand(plain):
@@ -171,20 +163,41 @@ def split_request(sentence: str) -> Request:
     return Request("none", 0, len(sentence)) if is_contrary else request
 
 
+def _of_several(sentence: str) -> Request | None:
+    """A request for more than one thing that was said before it, or that it says before it asks."""
+    several = several_in(aligned(sentence))
+    if several is None:
+        return None
+    request = _split(several.text)
+    if request.kind in ("before", "next"):
+        return replace(request, start=len(sentence), end=len(sentence), count=several.count)
+    if request.kind == "inside" and request.end <= several.start:
+        return request
+    if request.kind == "inside" and _COLON.search(several.text, several.start, request.start) is not None:
+        # "Remember these two things: my locker is 88. My PIN is 9921."
+        start, end = request.start - several.longer, request.end - several.longer
+        return replace(request, start=start, end=end, count=several.count)
+    return None
+
+
 def _split(sentence: str) -> Request:
     text = aligned(sentence)
-    patterns = _patterns()
+    known = patterns()
     start, end = _bounds(text)
     if (leads := _LEADS_TO.match(text, start)) is not None:
         start = leads.end()
     if end - start <= _MAX_ALONE_CHARS and (kind := _of_that_thing(text, start, end)) is not None:
         return Request("before", end, end, is_of_value=kind == "value")
-    if end - start <= _MAX_ALONE_CHARS and patterns.alone.fullmatch(text, start, end):
+    if end - start <= _MAX_ALONE_CHARS and known.alone.fullmatch(text, start, end):
         is_next = text[end:].lstrip().startswith((":", "："))
         return Request("next" if is_next else "before", end, end)
+    update = update_asked(text, start, end)
+    if update is not None and (request := _of_update(text, start, end, update)) is not None:
+        return request
     may_ask = any_sign().search(text) is not None
-    if may_ask:
-        if _has_reason_alone(text, start, end) or asks_no_more(text, start, end):
+    behind = told_behind_reason(text, start, end) if may_ask else 0
+    if may_ask and not behind:
+        if has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
         if (named := _named(text, start)) is not None:
             is_pointing = _SAYS_WHY.match(text, named.start, named.end) is not None
@@ -192,26 +205,31 @@ def _split(sentence: str) -> Request:
     whole = first, last = start, len(text.rstrip())
     # "你记得我妹妹吗" asks what is known, and "你能记住我的柜子是88号吗" asks to remember it.
     is_known = text[:end].endswith(("吗", "嗎")) and _CAN.match(text, start, end) is None
-    lead = None if is_known else patterns.lead.match(text, start, end)
+    lead = None if is_known else known.lead.match(text, start, end)
     if lead is not None and not _NOT_CUT.match(text, lead.end()):
         first = lead.end()
     elif lead is None and may_ask:
-        first = (
-            remembered_from(text)
-            or remembered_after_that(text, start, end)
-            or remembered_after_comma(text, start, end)
-            or first
-        )
+        after = 0 if behind else remembered_from(text) or remembered_after_that(text, start, end)
+        after_comma = 0 if behind or after else remembered_after_comma(text, start, end)
+        if (
+            _GIVES_REASON.match(text, after_comma) is not None
+            and after_comma
+            and not has_number(text, after_comma, end)
+        ):
+            return Request("before", end, end)
+        first = behind or after or after_comma or first
     tail_from = max(first, end - _MAX_TAIL_CHARS)
-    tail = patterns.tail.search(text, tail_from, end)
-    if tail is not None and _BARE.match(tail[0]) is not None and not _SAYS_SOMETHING.search(text, first, tail.start()):
+    tail = known.tail.search(text, tail_from, end)
+    if tail is not None and _BARE.match(tail[0]) is not None and not SAYS_SOMETHING.search(text, first, tail.start()):
         tail = None
     if tail is not None or may_ask:
-        last = tail.start() if tail is not None else _end_before_request(text, first, last)
+        last = tail.start() if tail is not None else end_before_request(text, first, last)
     if (first, last) == whole:
         # A task to remember is a request as it stands; "remember that time in Rome?" asks what is known.
         is_told = lead is not None and not is_question(text)
         is_asked = is_told or (may_ask and asks_for_value(text, start, end))
+        if not is_asked and (until := standing_end(text, start)):
+            return Request("inside", start, until)
         return Request("inside" if is_asked else "none", 0, len(sentence))
     if _SAYS_WHY.match(text, first, last) is not None:
         return Request("before", end, end)
@@ -219,10 +237,26 @@ def _split(sentence: str) -> Request:
         last = courtesy.start()
     first += len(text[first:last]) - len(text[first:last].lstrip(" ,;，；"))
     rest = text[first:last].strip(" \t.,;:!-–—")
-    if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS):
+    if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS) or says_nothing(rest):
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
     return Request("inside", first, last, is_subordinate)
+
+
+def _of_update(text: str, start: int, end: int, update: Update) -> Request | None:
+    """A request to put something in the place of what is kept: what stands before it, or behind "yours is no more".
+
+    None where a text may be meant that is spoken of in the sentence.
+    """
+    if (update.start, update.end) == (start, end):
+        return Request("before" if update.is_of_memory else "update", end, end)
+    if not update.is_of_memory:
+        return None
+    parts = [(update.end, end), (start, update.start)]
+    first, last = next((part for part in parts if has_number(text, *part)), parts[1])
+    first += len(text[first:last]) - len(text[first:last].lstrip(" ,;，；"))
+    last -= len(text[first:last]) - len(text[first:last].rstrip(" ,;，；"))
+    return Request("inside", first, last) if first < last else None
 
 
 def is_of_next(sentence: str, place: Place) -> bool:
@@ -231,7 +265,7 @@ def is_of_next(sentence: str, place: Place) -> bool:
     plain = aligned(sentence)
     if place == "inner":
         # Of the clause that asks: "remember that in case something happens" points back, and "it's important" says why.
-        reason = _patterns().because.search(plain)
+        reason = patterns().because.search(plain)
         parts = clauses(plain[: reason.start() if reason is not None else len(plain)])
         asking = plain[slice(*parts[0])] if parts else ""
         return _ANNOUNCES.search(asking) is not None and _BACK.search(asking) is None
@@ -248,7 +282,7 @@ def with_named(sentence: str, thing: str) -> str | None:
     """What a sentence says that a thing is, with its name ("It is 4471" becomes "The code is 4471"); None where it says
     no such thing."""
     text = aligned(sentence).strip()
-    for pattern, copula in _patterns().it_is:
+    for pattern, copula in patterns().it_is:
         found = pattern.match(text)
         if found is not None:
             # "60-2218 is it": what it is may come first.
@@ -261,12 +295,12 @@ def with_named(sentence: str, thing: str) -> str | None:
 def _of_that_thing(text: str, start: int, end: int) -> Literal["value", "thing"] | None:
     """Whether a sentence asks to keep a thing of a general name that was said before, and of a number; it may say why,
     and states nothing: "Remember that one, I'm allergic to nuts" has what is to be remembered."""
-    patterns = _patterns()
-    found = patterns.that_thing.match(text, start, end)
+    known = patterns()
+    found = known.that_thing.match(text, start, end)
     if found is None:
         return None
     rest = text[found.end() : end].strip(" ,;:，。.!?？！")
-    why = rest == "" or any(each.match(rest) is not None for each in (_COURTESY, patterns.reason, _BESIDE))
+    why = rest == "" or any(each.match(rest) is not None for each in (_COURTESY, known.reason, _BESIDE))
     if not why or _STATES.search(rest) is not None:
         return None
     return "value" if _OF_NUMBERS.search(found[0]) is not None else "thing"
@@ -276,7 +310,7 @@ def _named(text: str, start: int) -> Request | None:
     """A request to remember a thing by its name, with what it is or without."""
     if len(text) - start > _MAX_ALONE_CHARS:
         return None
-    for pattern in _patterns().named:
+    for pattern in patterns().named:
         found = pattern.match(text, start)
         if found is not None:
             has_value = found.groupdict().get("value") is not None
@@ -284,47 +318,6 @@ def _named(text: str, start: int) -> Request | None:
             is_told = has_value or has_number(text, found.start("thing"), last)
             return Request("inside" if is_told else "named", found.start("thing"), last)
     return None
-
-
-def _has_reason_alone(text: str, start: int, end: int) -> bool:
-    """Whether a sentence asks to remember what stands before it and says no more than why."""
-    patterns = _patterns()
-    reason = patterns.because.search(text, start, min(end, start + _MAX_ALONE_CHARS))
-    parts = [(start + a, start + b) for a, b in clauses(text[start : reason.start() if reason is not None else end])]
-    if not parts or (reason is None and len(parts) == 1):
-        return False
-    (first, last), *rest = parts
-    asked = read_request(text, first, last)
-    if asked is None or asked.kind != "remember" or patterns.pointing.search(text, first, last) is None:
-        return False
-    return all(is_idle(text, *part) or patterns.reason.match(text, *part) is not None for part in rest)
-
-
-def _end_before_request(text: str, start: int, end: int) -> int:
-    """Where the last clauses that ask to remember what stands before them begin; `end` without such ones."""
-    parts = [(start + first, start + last) for first, last in clauses(text[start:end])]
-    kept = len(parts)
-    patterns = _patterns()
-    for index in range(1, len(parts) - 1):
-        # "The code is 4471, remember that, please, or I mix it up": behind the request stands the reason. In "the blood
-        # thing, keep hold of it for me, I never know it" what stands before it names what was said before.
-        asked = read_request(text, *parts[index])
-        is_asked = asked is not None and asked.kind == "remember"
-        if not is_asked or patterns.pointing.search(text, *parts[index]) is None or not has_number(text, *parts[0]):
-            continue
-        if all(is_idle(text, *part) or _is_reason(text, *part) for part in parts[index + 1 :]):
-            return parts[index - 1][1]
-    for index in range(len(parts) - 1, max(-1, len(parts) - _MAX_TAIL_CLAUSES - 1), -1):
-        asked = read_request(text, *parts[index], needs_object=index == 0)
-        if asked is not None and asked.kind == "remember":
-            kept = index
-        elif asked is not None or not is_idle(text, *parts[index]):
-            break
-    return end if kept == len(parts) else parts[kept - 1][1] if kept else start
-
-
-def _is_reason(text: str, start: int, end: int) -> bool:
-    return _patterns().reason.match(text, start, end) is not None or _OTHERWISE.search(text, start, end) is not None
 
 
 def _bounds(text: str) -> tuple[int, int]:
@@ -335,25 +328,3 @@ def _bounds(text: str) -> tuple[int, int]:
     while end > start and not text[end - 1].isalnum() and text[end - 1] not in ")）":
         end -= 1
     return start, end
-
-
-@cache
-def _patterns() -> _Patterns:
-    source = Path(__file__).with_name("fact_requests.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(source).values()
-    # The languages without a table of their own have the leads of their cues.
-    of_cues = [cues.lead.pattern for cues in all_cues().values() if cues.lead is not None]
-
-    def joined(kind: str, more: list[str]) -> str:
-        parts = [part.replace(" ", r"\s") for table in tables for part in table[kind]]
-        return "|".join(f"(?:{part})" for part in [*parts, *more])
-
-    return _Patterns(
-        re.compile(joined("lead", of_cues)),
-        re.compile(f"(?:{joined('tail', [])})$"),
-        re.compile(joined("alone", [])),
-        re.compile(joined("that_thing", [])),
-        tuple(re.compile(part.replace(" ", r"\s")) for table in tables for part in table["named"]),
-        tuple((re.compile(table["it_is"].replace(" ", r"\s")), table["copula"]) for table in tables),
-        *(re.compile(joined(kind, [])) for kind in ("pointing", "because", "reason")),
-    )

@@ -46,6 +46,7 @@ _VALUE = re.compile(rf"(?<![0-9a-z.,])\d(?:[ -]?\d){{2,}}+(?![\d.,]*+ ?(?:{_UNIT
 _WOULD_YOU = re.compile(r"(?<!\w)(?:would|will|could|can) you(?!\w)")
 _AS = re.compile(r"(?<!\w)(?:as|als|como)(?!\w)|为|当")
 _IT = frozenset(("it", "es", "'s", "lo", "la"))
+_BACK = re.compile(r"(?<!\w)(?:eso|ello), que$|[aeá]l[oa], que$")
 _MAX_TOPIC_CHARS = 20
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff"
 
@@ -211,7 +212,9 @@ def remembered_after_that(text: str, start: int, end: int) -> int:
             is_that = token.kind == "that" or (
                 text[token.start : token.end] == "that" and len(WORD.findall(text[token.end : end])) >= _FEWEST_WORDS
             )
-            if is_that and _asked(tokens[:index]) == "remember":
+            # "Quédate con eso, que tengo prisa" says why.
+            is_why = _BACK.search(text[start : token.end].rstrip()) is not None and not has_number(text, token.end, end)
+            if is_that and not is_why and _asked(tokens[:index]) == "remember":
                 return token.end
     return 0
 

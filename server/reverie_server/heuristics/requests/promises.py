@@ -11,6 +11,7 @@ import re
 
 from reverie_server.heuristics.lasting import is_of_the_moment
 from reverie_server.heuristics.requests.fact_requests import aligned
+from reverie_server.heuristics.salience import sentence_spans
 from reverie_server.heuristics.small_talk import says_nothing
 
 # A promise opens an answer: what comes later is about something else.
@@ -21,11 +22,12 @@ _LEAD = r"(?:(?:okay|ok|sure|done|right|alright|of course|certainly|got it|will 
 _PROMISES = re.compile(
     _LEAD
     + r"(?:(?:it's |that's |i've |i have )?(?:saved|stored|written (?:that |it |this )?down|made a note(?: of (?:that|it|this))?|filed (?:it |that )?away|on record)|i(?:'ve| have) (?:noted|recorded) (?:that|it|this)"
+    r"|(?:i will|i'll do that|i do), i(?:'ve| have) (?:kept|saved|stored|noted|written down|made a note of) (?:that|it|this|the \w+)"
     r"|i(?:'ll| will) (?:remember|make a note of|keep|hold on to|hang on to|hold|store|save|note|look after) (?:that|it|this|the \w+)"
     r"|i(?:'ll| will)(?: not|n't)? forget (?:that|it)|i won't (?:forget|lose) (?:that|it)|(?:that|it)'s safe with me"
-    r"|(?:das |ist |das ist |hab(?:e)? ich |ich hab(?:e)?(?: es| das| mir das)? )?(?:mir )?(?:gemerkt|gespeichert|aufgeschrieben|abgelegt|hinterlegt)|hab(?:e)? ich(?: mir)?(?: das| es)? notiert|ich hab(?:e)?(?: mir)?(?: das| es)? notiert"
+    r"|(?:das |ist |das ist |hab(?:e)? ich |ich hab(?:e)?(?: es| das| mir das)? )?(?:mir )?(?:gemerkt|gespeichert|aufgeschrieben|abgelegt|hinterlegt)|hab(?:e)? ich(?: mir)?(?: das| es)? notiert|(?:ja,? )?[^.,!?:\n]{1,80}? hab(?:e)? ich mir (?:gemerkt|notiert|aufgeschrieben)|ich hab(?:e)?(?: mir)?(?: das| es)? notiert"
     r"|(?:das |es )?(?:merk(?:e)?|notier(?:e)?|behalt(?:e)?|heb(?:e)?) ich(?: mir| für dich| gut)?(?: auf)?|ich (?:merk(?:e)?|notier(?:e)?|behalt(?:e)?) (?:mir )?(?:das|es)|das vergess(?:e)? ich nicht"
-    r"|(?:queda |lo tengo |la tengo |ya (?:lo |la )?(?:tengo )?|está )(?:anotad|apuntad|guardad|registrad)[oa]|guardad[oa]|(?:lo|la) (?:anoto|apunto|guardo|recordaré|recuerdo)|no (?:lo|la|se me) olvid(?:o|aré|ará|a)"
+    r"|(?:queda |lo tengo |la tengo |ya (?:lo |la )?(?:tengo )?|está )(?:anotad|apuntad|guardad|registrad)[oa]|guardad[oa]|(?:lo|la) (?:anoto|apunto|guardo|recordaré|recuerdo)|me (?:lo|la) (?:quedo|guardo|apunto|anoto)|no (?:lo|la|se me) olvid(?:o|aré|ará|a)"
     r"|(?:我|已经?|都|帮你|替你|给你)*(?:记住|记下|记好|记着|存好|存下|保存|收好|记录)(?:了|来了|下了|啦|着呢)|(?:我)?(?:会)?(?:帮你|替你)?(?:记着|记住|存着|收着)(?:的|呢|$|[，。！,.!])|不会忘)"
 )
 
@@ -53,7 +55,12 @@ def promises_to_remember(answer: str, said: str) -> bool:
         return False
     if promise is not None:
         return not (is_of_the_moment(said[:_MAX_SAID_CHARS]) or says_nothing(said[:_MAX_SAID_CHARS]))
-    opening = text if end is None else text[: end.start()]
     values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
-    is_said_again = not values.isdisjoint(_VALUE.findall(opening))
-    return bool(values) and bool(_REPLACES.search(opening) or (is_said_again and _NOTES.search(opening)))
+    if not values:
+        return False
+    openings = [text[slice(*span)] for span in sentence_spans(text, 0, len(text))][:2]
+    if openings and _REPLACES.search(openings[0]) is not None:
+        return True
+    # It may be the second thing that it says: "Glad you still have it. I've updated the code to 9026."
+    again = [each for each in openings if each[-1] not in "?？" and not values.isdisjoint(_VALUE.findall(each))]
+    return any(_NOTES.search(each) or _REPLACES.search(each) for each in again)

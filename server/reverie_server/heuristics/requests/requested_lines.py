@@ -9,15 +9,18 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeAlias
 
+from reverie_server.heuristics.before_question import before_question
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.german_clauses import main_clause
 from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms, is_unspaced
 from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
+from reverie_server.heuristics.requests.request_kinds import opening
+from reverie_server.heuristics.requests.several import last_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.small_talk import says_nothing
-from reverie_server.heuristics.spoken_sentences import spoken_sentences
+from reverie_server.heuristics.spoken_sentences import SpokenSentence, spoken_sentences
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
@@ -28,7 +31,10 @@ _NEAR = 2
 # Statements among which "that number" is looked for.
 _NEAR_STATEMENTS = 6
 _DIGIT, _LONG_NUMBER = re.compile(r"\d"), re.compile(r"\d[\d .,/-]?\d[\d .,/-]?\d")
-_BOTH = re.compile(r"(?<!\w)(?:both|those two|beide\w*|die zwei|(?:los|las) dos|amb[oa]s)(?!\w)|两|俩")
+# Among so many statements, of so many messages, is what an answer names.
+_NAMED_STATEMENTS, _NAMED_NEAR = 12, 6
+# So many words of a statement an answer has that names it.
+_FEWEST_NAMED, _BEGINNING_CHARS = 2, 6
 # So many statements may be what a request names.
 _MAX_EARLIER = 200
 _Line: TypeAlias = tuple[Message, str, str]
@@ -74,17 +80,19 @@ def requests_of(
     found: list[_Line] = []
     before: _Line | None = None
     earlier: list[tuple[_Line, frozenset[str]]] = []
-    is_next_asked = False
+    # So many of the statements that follow are asked for.
+    asked_next = 0
     asked_in: Message | None = None
     # What a promise means that follows at once.
     promised: tuple[Message, _Line] | None = None
     meant_by_any = {text for texts in by_meaning.values() for text in texts}
     for message in messages:
-        if message.role == "assistant" and promised is not None and message.seq == promised[0].seq + 1:
+        if message.role == "assistant":
             # What is promised behind a request is what that asks for.
-            meant = promised[1]
-            is_meant = meant not in found and promised[0] is not asked_in
-            found += [meant] if is_meant and promises_to_remember(message.content, meant[1]) else []
+            if asked_in is not None and message.seq == asked_in.seq + 1:
+                found += _named_by(message.content, found, [line for line, _ in earlier], asked_in)
+            elif promised is not None and message.seq == promised[0].seq + 1 and promised[1] not in found:
+                found += [promised[1]] if promises_to_remember(message.content, promised[1][1]) else []
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
@@ -104,7 +112,7 @@ def requests_of(
                 # What is promised behind it is what it asks for.
                 asked_in = message
             # "The code I just told you, look after it" means the statement that it names, and not itself.
-            named = _pointed_at(sentence, earlier, before) if points_back(sentence) and not is_next_asked else None
+            named = _pointed_at(sentence, earlier, before) if points_back(sentence) and not asked_next else None
             if named is not None and is_by_meaning and sentence in meant_by_any:
                 request = Request("before", 0, len(sentence))
             elif sentence in meant_by_any and request.kind != "inside":
@@ -114,12 +122,13 @@ def requests_of(
             asked_in = message if is_asked_here else asked_in
             is_ahead = is_of_next(sentence, place_of(number, len(spans)))
             if request.kind == "next" or (request.kind == "before" and is_ahead):
-                is_next_asked, asked_in = True, message
+                asked_next, asked_in = max(1, request.count), message
             elif request.kind == "before":
                 last = (_named(sentence, earlier) if is_by_meaning else None) or before
-                asked_for = _with_values(sentence, earlier) if request.is_of_value else [last] if last else []
+                is_one = request.count == 1 and not request.is_of_value
+                asked_for = ([last] if last else []) if is_one else _asked_among(earlier, request, message)
                 found += [line for line in asked_for if line not in found]
-            elif request.kind == "named" or len(sentence) > _MAX_CHARS:
+            elif request.kind in ("named", "update") or len(sentence) > _MAX_CHARS:
                 continue
             elif named is not None and request.kind == "none" and sentence not in meant_by_any:
                 promised = message, named
@@ -130,20 +139,29 @@ def requests_of(
                 rest = sentence[request.start : request.end].strip()
                 rest = main_clause(rest) if request.is_subordinate else rest
                 whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
+                whole = before_question(whole) or whole if asks(whole, None) else whole
                 if before is not None and (begins_with_pronoun(whole) or _is_of(whole, message, before)):
                     whole = f"{ended(before[2])} {whole}"[-_MAX_CHARS:]
                 before = (message, sentence, whole)
                 promised = message, before
                 earlier.append((before, content_terms(whole)))
-                is_meant = is_next_asked or request.kind == "inside" or sentence in meant_by_any
+                is_meant = asked_next > 0 or request.kind == "inside" or sentence in meant_by_any
                 found += [before] if is_meant and before not in found else []
-                is_next_asked = False
+                asked_next = max(asked_next, request.count)
+                if not (_is_item(text, span) and number + 1 < len(spans) and _is_item(text, spans[number + 1])):
+                    # All items of a list are one.
+                    asked_next = max(0, asked_next - 1)
     return found
 
 
 def ended(sentence: str) -> str:
     """A sentence before which another follows, with a mark at its end."""
     return sentence if sentence[-1:] in _END_MARKS else f"{sentence}{'。' if is_unspaced(sentence) else '.'}"
+
+
+def _is_item(text: str, span: SpokenSentence) -> bool:
+    """Whether a sentence is of an item of a list."""
+    return bool(text[text.rfind("\n", 0, span.line_start) + 1 : span.line_start].strip())
 
 
 def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _Line | None:
@@ -154,17 +172,42 @@ def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _L
     return earlier[-_MAX_EARLIER:][number][0] if most else None
 
 
-def _with_values(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> list[_Line]:
-    """The last of the statements just before that has a number, one of three digits or more if there is one; the last
-    two for both of them; in their order."""
-    count = 2 if _BOTH.search(folded(sentence)) else 1
-    lines = [line for line, _ in earlier[-_NEAR_STATEMENTS:] if _DIGIT.search(line[1])]
-    return ([line for line in lines if _LONG_NUMBER.search(line[1])] or lines)[-count:]
+def _asked_among(earlier: Sequence[tuple[_Line, frozenset[str]]], request: Request, message: Message) -> list[_Line]:
+    """Those of the statements just before that a request of a message means, in their order: of several things the last
+    ones, of a number those that have one, of three digits or more if there is one."""
+    lines = [line for line, _ in earlier[-_NEAR_STATEMENTS:]]
+    if request.is_of_value:
+        lines = [line for line in lines if _DIGIT.search(line[1])]
+        lines = [line for line in lines if _LONG_NUMBER.search(line[1])] or lines
+        if request.count == 1:
+            return lines[-1:]
+    else:
+        lines = [line for line in lines if message.seq - line[0].seq <= _NEAR and not says_nothing(line[2])]
+    return [lines[at] for at in last_of([(line[2], line[0].seq) for line in lines], request.count)]
 
 
 def _pointed_at(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]], before: _Line | None) -> _Line | None:
     """What a sentence that points back is about; without spaces a single character may name it: the last statement."""
     return _named(sentence, earlier) or (before if is_unspaced(sentence) else None)
+
+
+def _named_by(answer: str, found: Sequence[_Line], earlier: Sequence[_Line], asked_in: Message) -> list[_Line]:
+    """What an answer that promises to remember something names, where that is none of what is `found`: "I've kept the
+    number of the locker". It was said in a message shortly before."""
+    if not promises_to_remember(answer, ""):
+        return []
+    named = _beginnings(opening(answer))
+    near = [line for line in earlier[-_NAMED_STATEMENTS:] if asked_in.seq - line[0].seq <= _NAMED_NEAR]
+    shared = [len(named & _beginnings(line[2])) for line in near]
+    best = max(shared, default=0)
+    if best < _FEWEST_NAMED or any(len(named & _beginnings(line[2])) >= best for line in found):
+        return []
+    return [near[len(near) - 1 - shared[::-1].index(best)]]
+
+
+def _beginnings(text: str) -> set[str]:
+    """How the words of a text begin that carry meaning: "Allergie" as "allergisch"."""
+    return {term[:_BEGINNING_CHARS] for term in content_terms(text)}
 
 
 def begins_with_pronoun(sentence: str) -> bool:
