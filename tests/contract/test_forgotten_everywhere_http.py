@@ -149,3 +149,29 @@ async def test_an_answer_that_is_nothing_but_the_value_goes_with_it_also_when_it
     assert note.count("77021") == 1, "the order"
     assert "My order number is 77021." in note
     assert "I moved to Bergen." in note
+
+
+async def test_what_is_said_anew_later_is_kept_again_and_an_answer_alone_brings_nothing_back(
+    wren: Any, client: httpx.AsyncClient, runtime: Runtime, conninfo: str
+) -> None:
+    said = "The gym locker code is quince-5531. Please remember that."
+
+    async def tell(session: str, *messages: tuple[str, str]) -> None:
+        talk = [{"role": role, "content": content} for role, content in messages]
+        await client.post(wren.url(f"sessions/{session}/messages"), json={"owner_key": ME, "messages": talk})
+        await client.post(wren.url(f"sessions/{session}/complete"), json={"owner_key": ME, "trigger_source": "web"})
+        await drain(runtime, until=datetime.now(UTC) + LATER)
+
+    soup = (("user", "By the way, could you suggest a soup for tonight?"), ("assistant", "How about leek?"))
+    await tell("web:1", ("user", said), ("assistant", "Noted."), *soup)
+    before = leftovers(conninfo, "quince")
+    assert "quince" in (await wren.read("MEMORY.md", owner_key=ME))["content"]
+    looked = (await client.post(wren.url("memory/forget"), json={"owner_key": ME, "query": "gym locker code"})).json()
+    body = {"owner_key": ME, "items": [item["id"] for item in looked["items"]], "dry_run": False}
+    await client.post(wren.url("memory/forget"), json=body)
+    assert leftovers(conninfo, "quince") == []
+    await tell("web:2", ("user", "What do you know?"), ("assistant", "The gym locker code is quince-5531."), *soup)
+    assert "quince" not in (await wren.read("MEMORY.md", owner_key=ME))["content"]
+    await tell("web:3", ("user", said), ("assistant", "Noted."), *soup)
+    assert "quince" in (await wren.read("MEMORY.md", owner_key=ME))["content"]
+    assert set(before) <= set(leftovers(conninfo, "quince"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
@@ -15,17 +16,20 @@ from reverie_indexer.model import Place
 from reverie_server.text.redact import (
     essence,
     essences,
+    is_sentence,
     is_telling,
     without_forgotten,
     without_forgotten_words,
     word_count,
 )
+from reverie_server.text.statement_spans import statements
 
 SQL = Queries(__file__)
 
 
 class Tombstones:
-    """The tombstones of places. A person may write a forgotten text anew; background work may not."""
+    """The tombstones of places. A person may write or say a forgotten text anew; background work may not bring it
+    back."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -121,6 +125,16 @@ class Tombstones:
 
         return without_later_forgotten
 
+    async def said_anew(self, place: Place, said: Sequence[tuple[str, datetime]]) -> list[bytes]:
+        """The tombstones of the forgotten sentences that texts, each with its time, say again later than that."""
+        rows = await self._of(place)
+        secret = await self.load_secret()
+        return await asyncio.to_thread(_said_anew, rows, secret, said) if rows else []
+
+    async def lift(self, connection: Connection, tenant_id: str, slice_id: int, hmacs: Sequence[bytes]) -> None:
+        """Remove tombstones, in the caller's transaction: a person has said anew what they hide."""
+        await connection.execute(SQL["lift"], {"tenant_id": tenant_id, "slice_id": slice_id, "hmacs": list(hmacs)})
+
     async def _of(self, place: Place) -> list[DictRow]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             params = {"tenant_id": place.tenant_id, "slice_ids": await own_slices(connection, place)}
@@ -132,6 +146,27 @@ async def tombstone_mark(connection: Connection, tenant_id: str, slice_ids: Sequ
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids)}
     row = await (await connection.execute(SQL["mark"], params)).fetchone()
     return row["at"] if row else None
+
+
+def _said_anew(rows: Sequence[DictRow], secret: bytes, said: Sequence[tuple[str, datetime]]) -> list[bytes]:
+    forgotten_at = {bytes(row["text_hmac"]): row["at"] for row in rows}
+    counts = {row["word_count"] for row in rows} - {0}
+    found: dict[bytes, None] = {}
+    for text, at in said:
+
+        def note(kept: str, at: datetime = at) -> bool:
+            # A word or a number of what is forgotten may be said of something else.
+            text_hmac = _hmac(secret, kept)
+            if text_hmac in forgotten_at and forgotten_at[text_hmac] < at and is_sentence(kept):
+                found[text_hmac] = None
+            return False
+
+        without_forgotten(text, note)
+        without_forgotten_words(text, counts, note)
+        # An episode writes who said it.
+        for statement in statements(text):
+            note(essence(f"User: {statement}"))
+    return list(found)
 
 
 def _of_message(text: str) -> str:

@@ -8,6 +8,10 @@ WITH added AS (
 )
 SELECT count(*) FILTER (WHERE is_new) AS count FROM added;
 
+-- lift: what is said anew is forgotten no longer
+DELETE FROM tombstones
+WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND text_hmac = ANY(%(hmacs)s::bytea[]);
+
 -- tombstones: the tombstones of a place
 SELECT text_hmac, word_count, at FROM tombstones
 WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])

@@ -39,6 +39,8 @@ from reverie_server.text.tokens import CountTokens, message_tokens
 SQL = Queries(__file__)
 log = structlog.get_logger()
 MAX_ATTEMPTS = 50
+# More of a message is not read for facts: of that much is looked whether it says something forgotten anew.
+_MAX_ANEW_CHARS = 20_000
 LOG_AUTHOR = "server"
 LOG_REASON = "daily_log"
 
@@ -67,7 +69,7 @@ class _Seen:
 class _Prepared:
     """New messages, in order and not yet numbered, with their passages, for a session as it was seen.
 
-    `asking` are the indexes of those that may ask to forget something.
+    `asking` are the indexes of those that may ask to forget something, `lifted` the tombstones of what they say anew.
     """
 
     basis: tuple[frozenset[str], object, int]
@@ -75,6 +77,7 @@ class _Prepared:
     asking: Sequence[int]
     passages: Sequence[Sequence[Passage]]
     model_id: int | None
+    lifted: Sequence[bytes] = ()
 
 
 @dataclass(slots=True)
@@ -88,6 +91,7 @@ class _Recording:
     key: Key
     seen: _Seen
     prepared: _Prepared
+    tombstones: Tombstones
     paths: Sequence[str] = ()
     exchanges: Sequence[tuple[daily_log.Entry, Sequence[Message]]] = ()
     full: set[str] = field(default_factory=set)
@@ -124,6 +128,8 @@ class _Recording:
             "unheard_ats": [messages[index].at for index in self.prepared.asking],
         }
         await connection.execute(SQL["add_messages"], params)
+        if self.prepared.lifted:
+            await self.tombstones.lift(connection, self.key.tenant_id, slice_.slice_id, self.prepared.lifted)
         if self.prepared.asking:
             await connection.execute(SQL["note_unheard"], params)
         row = await (await connection.execute(SQL["count_messages"], params)).fetchone()
@@ -187,11 +193,11 @@ class Recorder:
         """Add messages to a session, in order, each once; also the place of the session's slice.
 
         What memory had put into them is taken out. Left out are a message that is nothing else, one whose id the
-        session has, and what was forgotten after it was said. Makes session and agent where new; without an owner the
-        session is the team's. Each exchange that is completed goes to the daily log in the same transaction; where that
-        cannot be written, this is counted, and the messages are stored all the same. Raises ValidationFailed and
-        PayloadTooLarge for messages that may not be, Conflict for a terminated session, and Forbidden for one that
-        others read, with a key that is bound to its owner.
+        session has, and what was forgotten after it was said. What a user says later than that is new: its tombstones
+        are lifted. Makes session and agent where new; without an owner the session is the team's. Each exchange that is
+        completed goes to the daily log in the same transaction; where that cannot be written, this is counted, and the
+        messages are stored all the same. Raises ValidationFailed and PayloadTooLarge for messages that may not be,
+        Conflict for a terminated session, and Forbidden for one that others read, with a key bound to its owner.
         """
         now = datetime.now(UTC)
         key = Key.of(grant.principal, session_id)
@@ -214,7 +220,7 @@ class Recorder:
                 return Appended(seen.session, unheard=seen.unheard), seen.place
             if seen.session is not None and seen.session.state == "terminated":
                 raise Conflict("the session is terminated: make it active before anything is added")
-            recording = _Recording(key, seen, prepared)
+            recording = _Recording(key, seen, prepared, self._tombstones)
             await self._commit(grant, recording)
             if recording.waiting:
                 self._pipeline.backfill_wanted.set()
@@ -254,11 +260,13 @@ class Recorder:
             forgetful = await self._tombstones.of_transcripts(seen.place)
             unheard = await asyncio.to_thread(_without_forgotten, unheard, forgetful)
         new = await asyncio.to_thread(self._weighed, unheard, now)
+        said = [(message.content[:_MAX_ANEW_CHARS], message.at) for message in new if message.role == "user"]
+        lifted = await self._tombstones.said_anew(seen.place, said) if said and seen.tombstones is not None else ()
         passages = await asyncio.to_thread(chunk_messages, grant.settings, new)
         check_passages(passages)
         ready = await self._pipeline.embed(seen.place.tenant_id, [p for of_one in passages for p in of_one])
         asking = await asyncio.to_thread(self.may_ask, new, seen.waiting)
-        return _Prepared(seen.basis, new, asking, passages, ready.model_id if ready else None)
+        return _Prepared(seen.basis, new, asking, passages, ready.model_id if ready else None, lifted)
 
     def _weighed(self, messages: Sequence[NewMessage], now: datetime) -> list[Message]:
         return [
