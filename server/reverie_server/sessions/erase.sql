@@ -12,13 +12,13 @@ ORDER BY m.session_key, m.seq;
 -- what the user said last before it, and with the first words that an assistant says behind it
 SELECT m.session_key, s.session_id, s.compacted_through, m.seq, m.role, m.content, m.extra, m.tokens, m.at,
        (SELECT max(n.seq) FROM messages n
-        WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq < m.seq
+        WHERE n.tenant_id = %(tenant_id)s AND n.session_key = m.session_key AND n.seq < m.seq
           AND n.role IN ('user', 'assistant')) AS previous_seq,
        coalesce((SELECT left(n.content, %(chars)s) FROM messages n
-                 WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq < m.seq AND n.role = 'user'
+                 WHERE n.tenant_id = %(tenant_id)s AND n.session_key = m.session_key AND n.seq < m.seq AND n.role = 'user'
                  ORDER BY n.seq DESC LIMIT 1), '') AS asked,
        coalesce((SELECT left(n.content, %(chars)s) FROM messages n
-                 WHERE n.tenant_id = m.tenant_id AND n.session_key = m.session_key AND n.seq > m.seq
+                 WHERE n.tenant_id = %(tenant_id)s AND n.session_key = m.session_key AND n.seq > m.seq
                    AND n.role = 'assistant' AND n.content <> ''
                  ORDER BY n.seq LIMIT 1), '') AS answered
 FROM sessions s
