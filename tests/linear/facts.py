@@ -361,6 +361,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.answers.asked_by": heuristic_answers.asked_by,
     "reverie_server.heuristics.answers.Asked.answer": lambda text: _asked().answer(text),
     "reverie_server.heuristics.before_question.before_question": before_question.before_question,
+    "reverie_server.heuristics.requests.promises.promises_to_keep": promises.promises_to_keep,
     "reverie_server.heuristics.requests.promises.promises_to_remember": lambda text: promises.promises_to_remember(
         text, text
     ),

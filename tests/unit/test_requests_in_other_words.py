@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.memorable import memorable_of
-from reverie_server.heuristics.requests.promises import promises_to_remember
+from reverie_server.heuristics.requests.promises import promises_to_keep, promises_to_remember
 from reverie_server.sessions.model import Message, Role
 
 AT = datetime(2026, 4, 3, tzinfo=UTC)
@@ -165,6 +165,12 @@ def test_what_the_answer_puts_in_the_place_of_something_is_kept(
             "I will, I've kept the number of the locker.",
         ),
         (
+            "spanish",
+            "uy, a Marisol el cilantro le sabe a jabón",
+            "ok. oye y lo que te dije de Marisol, te lo puedes quedar pa otras recetas?",
+            "Claro, me lo quedo: nada de cilantro cuando cocines para Marisol.",
+        ),
+        (
             "german",
             "Der Cem ist gegen Wespen allergisch, das Notfallset ist im Auto.",
             "Stimmt, zeig ich ihnen heute. Kannst du dir das merken?",
@@ -179,3 +185,18 @@ def test_an_answer_names_what_was_said_before(language: str, said: str, asking: 
 
 def test_an_offer_is_no_promise() -> None:
     assert not promises_to_remember("Good to hear. Should I update the code to 9026?", "The code is 9026 now.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_kept"),
+    [
+        ("Claro, me lo quedo: nada de cilantro cuando cocines para Marisol.", True),
+        ("I'll keep that, no worries.", True),
+        ("I'll keep that between us.", False),
+        ("Done, I've deleted it.", False),
+        ("Das behalt ich für mich.", False),
+        ("记住了。", True),
+    ],
+)
+def test_an_answer_says_that_something_is_kept(answer: str, is_kept: bool) -> None:
+    assert promises_to_keep(answer) == is_kept

@@ -42,11 +42,28 @@ _REPLACES = re.compile(
 _VALUE = re.compile(r"\w*\d[\w-]{2,}")
 
 
+# "I'll keep that between us", "I'll store that nowhere": said to who wants something to be forgotten.
+_APART = re.compile(
+    r"(?<!\w)(?:between|to myself|private|secret|out|off|nowhere|forget|forgotten|delet\w+|unter uns|für mich|geheim|nirgends|nicht|nichts|vergess\w*|gelöscht|entre nosotros|para mí|en secreto|fuera|nada de eso|olvid\w+|borr\w+)(?!\w)"
+    r"|保密|忘|删|不"
+)
+
+
+def promises_to_keep(answer: str) -> bool:
+    """Whether an answer begins by saying that something is kept, and says nothing of keeping it apart or of forgetting.
+    Takes linear time."""
+    opening = aligned(answer[:_MAX_CHARS]).strip()
+    end = _SENTENCE_END.search(opening)
+    return _APART.search(opening if end is None else opening[: end.start()]) is None and promises_to_remember(
+        answer, ""
+    )
+
+
 def promises_to_remember(answer: str, said: str) -> bool:
     """Whether an answer begins by saying that what was `said` is kept, and not as a question. Takes linear time.
 
     It does so, too, where it notes a value and says it again, or says that a value takes the place of another. "I'll
-    remember that" is no promise where it answers to thanks, a feeling, or what was just done.
+    remember that" is no promise where it answers to thanks, a feeling, or what was just done; `said` may be "".
     """
     text = aligned(answer[:_MAX_CHARS]).strip()
     promise = _PROMISES.match(text)
@@ -54,7 +71,8 @@ def promises_to_remember(answer: str, said: str) -> bool:
     if end is not None and end[0] in "?？":
         return False
     if promise is not None:
-        return not (is_of_the_moment(said[:_MAX_SAID_CHARS]) or says_nothing(said[:_MAX_SAID_CHARS]))
+        told = said[:_MAX_SAID_CHARS]
+        return not told or not (is_of_the_moment(told) or says_nothing(told))
     values = set(_VALUE.findall(aligned(said[:_MAX_SAID_CHARS])))
     if not values:
         return False

@@ -32,7 +32,7 @@ _NEAR = 2
 _NEAR_STATEMENTS = 6
 _DIGIT, _LONG_NUMBER = re.compile(r"\d"), re.compile(r"\d[\d .,/-]?\d[\d .,/-]?\d")
 # Among so many statements, of so many messages, is what an answer names.
-_NAMED_STATEMENTS, _NAMED_NEAR = 12, 6
+_NAMED_STATEMENTS, _NAMED_NEAR = 12, 7
 # So many words of a statement an answer has that names it.
 _FEWEST_NAMED, _BEGINNING_CHARS = 2, 6
 # So many statements may be what a request names.
@@ -83,16 +83,19 @@ def requests_of(
     # So many of the statements that follow are asked for.
     asked_next = 0
     asked_in: Message | None = None
+    questioned: Message | None = None
     # What a promise means that follows at once.
     promised: tuple[Message, _Line] | None = None
     meant_by_any = {text for texts in by_meaning.values() for text in texts}
     for message in messages:
         if message.role == "assistant":
             # What is promised behind a request is what that asks for.
-            if asked_in is not None and message.seq == asked_in.seq + 1:
-                found += _named_by(message.content, found, [line for line, _ in earlier], asked_in)
-            elif promised is not None and message.seq == promised[0].seq + 1 and promised[1] not in found:
+            is_asked = asked_in is not None and message.seq == asked_in.seq + 1
+            is_promised = not is_asked and promised is not None and message.seq == promised[0].seq + 1
+            if is_promised and promised is not None and promised[1] not in found:
                 found += [promised[1]] if promises_to_remember(message.content, promised[1][1]) else []
+            if is_asked or (questioned is not None and message.seq == questioned.seq + 1):
+                found += _named_by(message, found, [line for line, _ in earlier])
         if message.role != "user":
             continue
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
@@ -133,8 +136,9 @@ def requests_of(
             elif named is not None and request.kind == "none" and sentence not in meant_by_any:
                 promised = message, named
             elif asks(sentence, None) and sentence not in meant_by_any:
-                # "Could you never put proverbs in my messages?" means itself.
-                continue
+                # "Could you never put proverbs in my messages?" means itself, and "what I told you of her, can you keep
+                # it?" what the answer names.
+                questioned = message
             else:
                 rest = sentence[request.start : request.end].strip()
                 rest = main_clause(rest) if request.is_subordinate else rest
@@ -143,7 +147,7 @@ def requests_of(
                 if before is not None and (begins_with_pronoun(whole) or _is_of(whole, message, before)):
                     whole = f"{ended(before[2])} {whole}"[-_MAX_CHARS:]
                 before = (message, sentence, whole)
-                promised = message, before
+                promised = promised if says_nothing(whole) else (message, before)
                 earlier.append((before, content_terms(whole)))
                 is_meant = asked_next > 0 or request.kind == "inside" or sentence in meant_by_any
                 found += [before] if is_meant and before not in found else []
@@ -191,13 +195,13 @@ def _pointed_at(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]], 
     return _named(sentence, earlier) or (before if is_unspaced(sentence) else None)
 
 
-def _named_by(answer: str, found: Sequence[_Line], earlier: Sequence[_Line], asked_in: Message) -> list[_Line]:
+def _named_by(answer: Message, found: Sequence[_Line], earlier: Sequence[_Line]) -> list[_Line]:
     """What an answer that promises to remember something names, where that is none of what is `found`: "I've kept the
     number of the locker". It was said in a message shortly before."""
-    if not promises_to_remember(answer, ""):
+    if not promises_to_remember(answer.content, ""):
         return []
-    named = _beginnings(opening(answer))
-    near = [line for line in earlier[-_NAMED_STATEMENTS:] if asked_in.seq - line[0].seq <= _NAMED_NEAR]
+    named = _beginnings(opening(answer.content))
+    near = [line for line in earlier[-_NAMED_STATEMENTS:] if answer.seq - line[0].seq <= _NAMED_NEAR]
     shared = [len(named & _beginnings(line[2])) for line in near]
     best = max(shared, default=0)
     if best < _FEWEST_NAMED or any(len(named & _beginnings(line[2])) >= best for line in found):

@@ -12,6 +12,7 @@ from reverie_indexer.errors import EmbedderUnavailable, EmbeddingRejected
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.requests.likely_requests import LikelyRequest
 from reverie_server.heuristics.requests.memory_requests import Kind
+from reverie_server.heuristics.requests.promises import promises_to_keep
 from reverie_server.heuristics.requests.request_kinds import OF_ANSWER, asks, odds, opening
 from reverie_server.heuristics.requests.request_model import KINDS, by_meaning, by_words, knows
 from reverie_server.search.query_vector import query_vector
@@ -29,9 +30,14 @@ async def chance_of_asking(models: ModelSlot, kind: Kind, likely: LikelyRequest,
     best = max(both, key=lambda odds: odds[kind])
     if best[kind] < max(best.values()):
         return 0.0
+    is_promised = answer is not None and promises_to_keep(answer)
+    if is_promised and kind == "forget":
+        return 0.0
     ends = [] if answer is None else await _odds_of_answer(models, answer, name)
     alone, chance = (1 / (1 + math.exp(-asks(kind, likely.sentence, best, each, name))) for each in ([], ends))
     least = LEAST_ALONE[kind] if name else _LEAST_BY_WORDS[kind]
+    # What an answer says in so many words its vector does not make less likely.
+    chance = max(alone, chance) if is_promised else chance
     return chance if alone >= least else 0.0
 
 
