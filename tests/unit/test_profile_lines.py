@@ -258,3 +258,12 @@ def test_a_new_line_stands_in_the_order_of_the_labels() -> None:
     text = "# Me\n\n- Home: Rome\n- I paint.\n- Dog: Rex"
     after = with_profile_lines(text, wanted, made, ()).text
     assert after == "# Me\n\n- Name: Ada\n- Home: Oslo\n- I paint.\n- Work: cook\n- Dog: Rex\n- Cat: Mog\n"
+
+
+def test_a_sentence_is_no_value() -> None:
+    said = "上午看了三家，最后定的那家一个月才2100块。"
+    facts = [
+        KnownOfSelf(number, "lives_in", object_, said, MARCH, is_sure=True, is_marked=False)
+        for number, object_ in enumerate((said.rstrip("。"), "玉林"))
+    ]
+    assert [line.text for line in profile_lines(facts, (), "chinese")] == ["住处: 玉林"]

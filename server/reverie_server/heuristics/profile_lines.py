@@ -13,7 +13,7 @@ from reverie_server.heuristics.profile_labels import MARITAL, labels, labels_by_
 
 MAX_LINES = 40
 """So many lines are made of facts, the first of them in the order of the labels."""
-_MAX_OF_KIND = 8
+_MAX_OF_KIND, _MAX_NAME_CHARS = 8, 12
 # One loved one, whatever they are called by now; the words that say more go before the others.
 _LOVED = ("wife", "husband", "fiancée", "fiancé", "partner")
 
@@ -72,7 +72,7 @@ def profile_lines(facts: Sequence[KnownOfSelf], dead: Collection[str], language:
     of_kind: dict[str, list[KnownOfSelf]] = {}
     for fact in sorted(facts, key=lambda fact: (not fact.is_sure, -fact.said_at.timestamp(), fact.fact_id)):
         kind, value = _kind_of(fact), value_of(fact.object)
-        if kind in of_language and value and folded(value) not in gone:
+        if kind in of_language and value and folded(value) not in gone and not _is_sentence(fact):
             of_kind.setdefault(kind, []).append(fact)
     for weaker in _LOVED[1:]:
         stronger = {folded(fact.object) for kind in _LOVED[: _LOVED.index(weaker)] for fact in of_kind.get(kind, ())}
@@ -86,6 +86,12 @@ def profile_lines(facts: Sequence[KnownOfSelf], dead: Collection[str], language:
             text = dated(text, [fact.said_at.date()]) if kind == "age" else text
             found.setdefault(folded(text), ProfileLine(text, fact.fact_id))
     return list(found.values())[:MAX_LINES]
+
+
+def _is_sentence(fact: KnownOfSelf) -> bool:
+    """Whether a fact has all that was said for its value: the sentence tells of it, but not in which words."""
+    value, said = (text.strip(" .,;:!?。，；！？") for text in (fact.object, fact.said))
+    return len(value) > _MAX_NAME_CHARS and value == said
 
 
 def _kind_of(fact: KnownOfSelf) -> str:
