@@ -329,3 +329,14 @@ def test_who_gets_another_one_in_everyday_words_has_the_old_one_no_more(
 ) -> None:
     facts = facts_of([old, new], language)
     assert [facts[closure.old].object for closure in resolve(facts).closures] == over
+
+
+@pytest.mark.parametrize(
+    ("new", "over"),
+    [
+        ("I've joined Harbour Care.", ["I work at Northside.", "My boss is Bruno."]),
+        ("I've joined Harbour Care with Bruno.", ["I work at Northside."]),
+    ],
+)
+def test_the_boss_goes_with_the_employer(new: str, over: list[str]) -> None:
+    assert closed(["I work at Northside.", "My boss is Bruno.", new]) == over

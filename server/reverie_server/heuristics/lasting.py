@@ -26,6 +26,10 @@ _MOMENT = re.compile(
     # Tomorrow, and not a morning.
     r"|(?<!la )(?<!cada )(?<!una )(?<!toda )mañana"
     r"|(?:la semana|el mes) (?:pasad[ao]|que viene)"
+    r"|(?:i'm|i am|we're|we are) (?:just |still )?(?:eating|sitting|standing|waiting|walking|writing this)"
+    r"|(?:i|we)(?:'ve| have) just (?:spoken|talked|been|had|eaten|finished|seen|come|woken|got (?:back|home|up))"
+    r"|ich (?:sitze?|stehe?|warte) (?:im|in der|am|an der|auf|vor|beim)"
+    r"|estoy (?:sentad[oa]|esperando|comiendo|escribiendo)"
     r"|aujourd'hui|hier|demain|ce (?:matin|soir)|oggi|ieri|domani|stamattina|stasera|hoje|ontem|amanhã|vandaag"
     r"|gisteren)\b"
     r"|今天|今晚|昨天|昨晚|前天|明天|后天|後天|刚才|剛才|刚刚|剛剛|现在|現在|这周|這週|上周|上週|下周|下週|今日|昨日|明日"
@@ -69,7 +73,17 @@ _NAMELESS = re.compile(
 _CONSEQUENCE = re.compile(r"(?:deshalb|deswegen|darum|daher|therefore|hence|por eso|as[ií] q(?:ue)?)(?!\w)|所以|因此")
 # At the beginning: something to be done, by the speaker or for the speaker.
 _ERRAND = re.compile(
-    r"(?:i|we)(?:'ll| will| need to| have to| must| should| gotta)\b|ich (?:muss|soll|sollte)\b|wir (?:müssen"
+    r"(?:(?:first|secondly|second|also|so|now|and|then|next|ok|und|dann|jetzt|also|y|luego|ahora),? )?"
+    r"(?:(?:i|we)(?:'d| would)? (?:just |also )?(?:need|want|like) (?:an?|some|your|the) (?:[\w-]+ ){0,3}?"
+    r"(?:letter|e-?mail|mail|message|text|translation|recipe|list|plan|ideas?|suggestions?|reply|draft|poem|toast"
+    r"|speech|summary|advice|help|hand|invitation)\b"
+    r"|ich (?:brauche?|hätte gerne?|möchte|will) (?:eine?n?|deinen?|deine) (?:\w+ ){0,3}?"
+    r"(?:brief|e-?mail|mail|nachricht|text|übersetzung|rezept|liste|plan|idee|rat|hilfe|antwort|entwurf|einladung"
+    r"|schreiben)\b"
+    r"|(?:yo )?(?:necesito|quiero|quisiera|ocupo) (?:una?|tu) (?:\w+ ){0,3}?(?:carta|correo|mensaje|texto|traducción"
+    r"|receta|lista|plan|idea|consejo|ayuda|respuesta)\b"
+    r"|我(?:需要|想要|要)一?[封篇个個份](?:\w{0,6}?)(?:信|邮件|郵件|翻译|翻譯|清单|计划))"
+    r"|(?:i|we)(?:'ll| will| need to| have to| must| should| gotta)\b|ich (?:muss|soll|sollte)\b|wir (?:müssen"
     r"|sollten)\b"
     r"|(?:yo )?(?:tengo|tenemos) que\b|(?:我|我们|我們)(?:得|要去|需要|应该|應該)"
     r"|(?:please |could you |can you |bitte |por favor,? )?(?:write|draft|plan|give|show|tell|make|help|explain"

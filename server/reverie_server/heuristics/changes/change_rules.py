@@ -178,10 +178,15 @@ def _close_on_other_days(ledger: Ledger, new: ReadFact) -> None:
 
 
 def close_place_of_work(ledger: Ledger, old: ReadFact, new: ReadFact) -> None:
-    """Close where one worked, as far as it was said with the employer `old`, who is no more one."""
+    """Close where one worked, as far as it was said with the employer `old`, who is no more one, and whom one had for a
+    boss there."""
     for place in list(ledger.of_key(old.subject, "works_in")):
         if place.fact.text == old.fact.text and not new.object_terms & place.terms:
             ledger.close(place, new)
+    for boss in list(ledger.of_key(old.subject, "boss")):
+        # "I start at Boreal, I still report to Anna."
+        if boss.fact.at < new.fact.at and not boss.object_terms & new.terms:
+            ledger.close(boss, new)
 
 
 def _close_place_of_work(ledger: Ledger, new: ReadFact) -> None:

@@ -35,7 +35,7 @@ _SAME_EVENT = timedelta(days=21)
 # Of an event with a longer name, a shorter one says what moved within this time.
 _SAME_NAMED_EVENT = timedelta(days=60)
 # Of two that are not sure the one that was said last holds.
-_LAST_SAID = frozenset({"lives_in", "works_at"})
+_LAST_SAID = frozenset({"lives_in", "works_at", "boss"})
 
 
 @dataclass(frozen=True, slots=True)
