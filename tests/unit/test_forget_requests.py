@@ -57,6 +57,8 @@ No hace falta que lo recuerdes.
 Quita eso de tu memoria.
 No debí contarte eso, bórralo.
 Mejor olvida eso que te conté.
+uy no, olvida eso último que te dije, se me salió
+Vergiss das Letzte, was ich gesagt hab.
 ¿Podrías borrar lo último que dije?
 Por favor, elimina eso de tus notas.
 请忘掉我刚才说的话。

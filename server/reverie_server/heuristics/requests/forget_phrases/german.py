@@ -9,7 +9,7 @@ _AUF = r"(?:(?:ok|okay|bitte|ach|oh|nein|moment|und|aber|doch|du|hey|also|ne|sor
 _BITTE = r"(?:(?:bitte|mal|doch|lieber|wieder|gleich|sofort|einfach|jetzt|besser|auch|am besten|nirgends|nirgendwo|danke)[ ,]*+)*+"
 _KANNST = r"(?:(?:kannst|könntest|konntest|würdest|wurdest|magst) du |du (?:kannst|sollst|darfst) )"
 _DAS = (
-    r"(?:das|dies|dieses|das eben|das gerade|das von eben|das von gerade|das von vorhin|das alles|den letzten satz|meinen letzten satz|die letzte nachricht|meine letzte nachricht"
+    r"(?:das|dies|dieses|das eben|das gerade|das von eben|das von gerade|das von vorhin|das alles|das letzte(?:,? was ich (?:dir )?(?:gerade|eben|da)? ?(?:gesagt|erzählt|geschrieben) (?:habe|hab))?|den letzten satz|meinen letzten satz|die letzte nachricht|meine letzte nachricht"
     r"|was ich (?:dir )?(?:gerade|eben|soeben|zuletzt|vorhin|da)? ?(?:gesagt|erzählt|geschrieben|verraten) (?:habe|hab))"
 )
 _GED = r"(?:aus|von) (?:deinem|dem|deinen|den|deiner|der) (?:gedächtnis|notizen|speicher|erinnerung|aufzeichnungen|unterlagen)"

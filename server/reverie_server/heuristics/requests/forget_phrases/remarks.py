@@ -7,7 +7,7 @@ from __future__ import annotations
 REGRET = (
     r"(?:i (?:shouldn't|should not) have (?:said|told|mentioned|shared)|i (?:don't|do not) know why i (?:said|told)|i regret|thinking about it|now that i think|that (?:just )?slipped out|that was (?:too (?:much|private)|private|(?:told )?in confidence|a secret)|that's (?:private|a secret|between us)|(?:my |a )?\w+ told me (?:that|this|it) in confidence"
     r"|(?:das )?hätte ich (?:dir )?(?:das )?(?:besser |lieber )?nicht|(?:das )?ist mir (?:so )?(?:rausgerutscht|herausgerutscht)|ich (?:hätte|sollte) (?:dir )?das (?:besser |lieber )?nicht|ich bereue|das (?:war|ist) (?:privat|vertraulich|geheim|ein geheimnis|nur für dich)|das bleibt unter uns|das geht (?:niemanden|keinen) (?:was |etwas )?an|wenn ich (?:so )?darüber nachdenke"
-    r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me escap[oó]|eso (?:fue|es|era) (?:privado|personal|un secreto|confidencial)|ahora que lo pienso"
+    r"|(?:eso )?no (?:te )?deb[ií]|no tendr[ií]a que haber|no ten[ií]a que haber|no s[eé] por qu[eé] (?:te )?(?:dije|cont[eé])|me arrepiento|pens[aá]ndolo (?:bien|mejor)|se me (?:escap|sal)i?[oó]|eso (?:fue|es|era) (?:privado|personal|un secreto|confidencial)|ahora que lo pienso"
     r"|我?(?:刚才)?不(?:该|應該|应该)(?:说|說|告诉|跟你|把|提)|我?(?:说|說)(?:漏嘴|多)了|我?(?:想了想|后悔|想想)|这(?:个|事)?(?:是|算)?(?:隐私|私事|秘密))"
 )
 # What names a thing that was told, and words by which such a thing is not to be kept.

@@ -14,7 +14,7 @@ _OLVIDA_SOLO = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olv
 _DIJE = r"(?:dije|habl[eé]|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
 _HACE = r"(?: (?:ayer|antes|hace un rato|hace un momento|hace poco|reci[eé]n|hoy|esta ma[ñn]ana|el otro d[ií]a|justo|ahora))*+"
 _ESO = (
-    rf"(?:eso(?: [uú]ltimo)?|esto(?: [uú]ltimo)?|todo eso|todo esto|(?:todo )?(?:eso |esto )?(?:lo )?que (?:te )?{_DIJE}{_HACE}|lo [uú]ltimo(?: que (?:te )?{_DIJE})?|lo de (?:antes|reci[eé]n|ahora|hace un (?:rato|momento))|lo anterior"
+    rf"(?:(?:eso|esto) [uú]ltimo(?: que (?:te )?{_DIJE}{_HACE})?|eso|esto|todo eso|todo esto|(?:todo )?(?:eso |esto )?(?:lo )?que (?:te )?{_DIJE}{_HACE}|lo [uú]ltimo(?: que (?:te )?{_DIJE})?|lo de (?:antes|reci[eé]n|ahora|hace un (?:rato|momento))|lo anterior"
     r"|(?:el|mi) [uú]ltimo mensaje|la [uú]ltima frase|ese dato|este dato|ese comentario|esa informaci[oó]n|ese detalle)"
 )
 _GUARDES = r"(?:guardes|guarde|recuerdes|anotes|anote|apuntes|apunte|almacenes|registres|registre|memorices|grabes|conserves|escribas|te acuerdes de|lo guardes|lo anotes|lo apuntes|lo registres|lo almacenes|lo recuerdes|lo conserves|lo memorices|te quedes con|quedes)"
