@@ -29,7 +29,7 @@ from reverie_server.heuristics.grounding import refusal, without_refused
 from reverie_server.heuristics.memorable import Heard, Memorable
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
-from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone
+from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, value_of
 from reverie_server.heuristics.requests.requested_lines import ended
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -300,12 +300,13 @@ def _with_memorable(basis: Basis, heard: Heard, rules: ExtractionRules) -> tuple
 
 
 def _is_in_labels(line: Memorable, file: FileSnapshot) -> bool:
-    """Whether PROFILE.md has what a line says with labels, or gets it from its facts (`profile_lines`)."""
+    """Whether PROFILE.md has what a line says in lines that facts made before (`profile_lines`)."""
     if line.target != "profile" or line.is_request:
         return False
-    text = undated(line.statement.text)[0]
-    is_known = line.is_introduction and has_words_of(file.text or "", text, other_words=_FILLERS)
-    return is_known or says_labels_alone(text, line.facts)
+    text, profile = undated(line.statement.text)[0], file.text or ""
+    if line.is_introduction and has_words_of(profile, text, other_words=_FILLERS):
+        return True
+    return says_labels_alone(text, line.facts) and all(f": {value_of(fact.object)}" in profile for fact in line.facts)
 
 
 def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatement:
