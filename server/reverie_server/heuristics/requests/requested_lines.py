@@ -13,7 +13,14 @@ from reverie_server.heuristics.before_question import before_question
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.german_clauses import main_clause
 from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content_terms, is_unspaced
-from reverie_server.heuristics.requests.fact_requests import Request, is_of_next, place_of, points_back, split_request
+from reverie_server.heuristics.requests.fact_requests import (
+    Place,
+    Request,
+    is_of_next,
+    place_of,
+    points_back,
+    split_request,
+)
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.requests.request_kinds import opening
@@ -77,85 +84,129 @@ def requests_of(
     `stated_at`, come as of the message that asks, at their time. What the assistant promises at once to remember is
     asked for.
     """
-    found: list[_Line] = []
-    before: _Line | None = None
-    earlier: list[tuple[_Line, frozenset[str]]] = []
-    # So many of the statements that follow are asked for.
-    asked_next = 0
-    asked_in: Message | None = None
-    questioned: Message | None = None
-    # What a promise means that follows at once.
-    promised: tuple[Message, _Line] | None = None
-    meant_by_any = {text for texts in by_meaning.values() for text in texts}
+    requests = _Requests(by_meaning, stated_at)
     for message in messages:
         if message.role == "assistant":
-            # What is promised behind a request is what that asks for.
-            is_asked = asked_in is not None and message.seq == asked_in.seq + 1
-            is_promised = not is_asked and promised is not None and message.seq == promised[0].seq + 1
-            if is_promised and promised is not None and promised[1] not in found:
-                found += [promised[1]] if promises_to_remember(message.content, promised[1][1]) else []
-            if is_asked or (questioned is not None and message.seq == questioned.seq + 1):
-                found += _named_by(message, found, [line for line, _ in earlier])
-        if message.role != "user":
-            continue
+            requests.hear_answer(message)
+        elif message.role == "user":
+            requests.hear(message)
+    return requests.lines
+
+
+@dataclass(slots=True)
+class _Requests:
+    """What the messages so far ask for: `lines` are to be remembered, `statements` all that they state, each with its
+    terms, and `last` the last of these, with what it goes on from. `meant` is what sentences ask for `by_meaning`.
+    """
+
+    by_meaning: Mapping[str, Sequence[str]]
+    stated_at: Mapping[str, datetime]
+    lines: list[_Line] = field(default_factory=list)
+    statements: list[tuple[_Line, frozenset[str]]] = field(default_factory=list)
+    last: _Line | None = None
+    # So many of the statements that follow are asked for.
+    count_ahead: int = 0
+    # The last messages that ask for something, and that ask in a question.
+    request: Message | None = None
+    question: Message | None = None
+    # What a promise means that follows at once.
+    promise: tuple[Message, _Line] | None = None
+    meant: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.meant = frozenset(text for texts in self.by_meaning.values() for text in texts)
+
+    def hear_answer(self, answer: Message) -> None:
+        """Add what an answer promises to remember, or names; behind a request it promises what that asks for."""
+        is_answer = _follows(answer, self.request)
+        promise = self.promise
+        if promise is not None and not is_answer and _follows(answer, promise[0]) and promise[1] not in self.lines:
+            self.lines += [promise[1]] if promises_to_remember(answer.content, promise[1][1]) else []
+        if is_answer or _follows(answer, self.question):
+            near = [line for line, _ in self.statements[-_NAMED_STATEMENTS:]]
+            self.lines += _named_by(answer, self.lines, near)
+
+    def hear(self, message: Message) -> None:
+        """Add what a message of a user asks for, and note what it states."""
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
         spans = spoken_sentences(text)
         for number, span in enumerate(spans):
-            sentence = text[span.start : span.end].strip()
-            # Longer sentences are no requests.
-            is_by_meaning = sentence in by_meaning and len(sentence) <= _MAX_CHARS
-            request = remembering_asked(sentence) if is_by_meaning else split_request(sentence)
-            elsewhere = [text for text in by_meaning.get(sentence, ()) if text in stated_at]
-            found += [(replace(message, at=stated_at[text]), sentence, text) for text in elsewhere]
-            if by_meaning.get(sentence) and sentence not in meant_by_any:
-                # What it means is told below, wherever it stands.
-                asked_in = message
-                continue
-            if is_by_meaning or request.kind == "next":
-                # What is promised behind it is what it asks for.
-                asked_in = message
-            # "The code I just told you, look after it" means the statement that it names, and not itself.
-            named = _pointed_at(sentence, earlier, before) if points_back(sentence) and not asked_next else None
-            if named is not None and is_by_meaning and sentence in meant_by_any:
-                request = Request("before", 0, len(sentence))
-            elif sentence in meant_by_any and request.kind != "inside":
-                request = Request("none", 0, len(sentence))
-            is_here = before is not None and before[0] is message
-            is_asked_here = request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value))
-            asked_in = message if is_asked_here else asked_in
-            is_ahead = is_of_next(sentence, place_of(number, len(spans)))
-            if request.kind == "next" or (request.kind == "before" and is_ahead):
-                asked_next, asked_in = max(1, request.count), message
-            elif request.kind == "before":
-                last = (_named(sentence, earlier) if is_by_meaning else None) or before
-                is_one = request.count == 1 and not request.is_of_value
-                asked_for = ([last] if last else []) if is_one else _asked_among(earlier, request, message)
-                found += [line for line in asked_for if line not in found]
-            elif request.kind in ("named", "update") or len(sentence) > _MAX_CHARS:
-                continue
-            elif named is not None and request.kind == "none" and sentence not in meant_by_any:
-                promised = message, named
-            elif asks(sentence, None) and sentence not in meant_by_any:
-                # "Could you never put proverbs in my messages?" means itself, and "what I told you of her, can you keep
-                # it?" what the answer names.
-                questioned = message
-            else:
-                rest = sentence[request.start : request.end].strip()
-                rest = main_clause(rest) if request.is_subordinate else rest
-                whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
-                whole = before_question(whole) or whole if asks(whole, None) else whole
-                if before is not None and (begins_with_pronoun(whole) or _is_of(whole, message, before)):
-                    whole = f"{ended(before[2])} {whole}"[-_MAX_CHARS:]
-                before = (message, sentence, whole)
-                promised = promised if says_nothing(whole) else (message, before)
-                earlier.append((before, content_terms(whole)))
-                is_meant = asked_next > 0 or request.kind == "inside" or sentence in meant_by_any
-                found += [before] if is_meant and before not in found else []
-                asked_next = max(asked_next, request.count)
-                if not (_is_item(text, span) and number + 1 < len(spans) and _is_item(text, spans[number + 1])):
-                    # All items of a list are one.
-                    asked_next = max(0, asked_next - 1)
-    return found
+            # All items of a list are one.
+            items = [_is_item(text, each) for each in spans[number : number + 2]]
+            place = place_of(number, len(spans))
+            self._hear_sentence(message, text[span.start : span.end].strip(), place, goes_on=items == [True, True])
+
+    def _hear_sentence(self, message: Message, sentence: str, place: Place, *, goes_on: bool) -> None:
+        # Longer sentences are no requests.
+        is_by_meaning = sentence in self.by_meaning and len(sentence) <= _MAX_CHARS
+        request = remembering_asked(sentence) if is_by_meaning else split_request(sentence)
+        meant = self.by_meaning.get(sentence, ())
+        elsewhere = [text for text in meant if text in self.stated_at]
+        self.lines += [(replace(message, at=self.stated_at[text]), sentence, text) for text in elsewhere]
+        is_meant = sentence in self.meant
+        if is_by_meaning or request.kind == "next" or (meant and not is_meant):
+            # What is promised behind it is what it asks for.
+            self.request = message
+        if meant and not is_meant:
+            # What it means is told in another sentence, wherever that stands.
+            return
+        # "The code I just told you, look after it" means the statement that it names, and not itself.
+        named = self._pointed_at(sentence) if points_back(sentence) and not self.count_ahead else None
+        if named is not None and is_by_meaning and is_meant:
+            request = Request("before", 0, len(sentence))
+        elif is_meant and request.kind != "inside":
+            request = Request("none", 0, len(sentence))
+        is_here = self.last is not None and self.last[0] is message
+        if request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value)):
+            self.request = message
+        if request.kind == "next" or (request.kind == "before" and is_of_next(sentence, place)):
+            self.count_ahead, self.request = max(1, request.count), message
+        elif request.kind == "before":
+            self._ask_for_before(message, sentence, request, is_by_meaning=is_by_meaning)
+        elif request.kind in ("named", "update") or len(sentence) > _MAX_CHARS:
+            return
+        elif named is not None and request.kind == "none" and not is_meant:
+            self.promise = message, named
+        elif asks(sentence, None) and not is_meant:
+            # "Could you never put proverbs in my messages?" means itself, and "what I told you of her, can you keep
+            # it?" what the answer names.
+            self.question = message
+        else:
+            self._state(message, sentence, request)
+            self.count_ahead -= 1 if self.count_ahead and not goes_on else 0
+
+    def _ask_for_before(self, message: Message, sentence: str, request: Request, *, is_by_meaning: bool) -> None:
+        """Add the statements before a request that it means."""
+        last = (_named(sentence, self.statements) if is_by_meaning else None) or self.last
+        if request.count == 1 and not request.is_of_value:
+            lines = [last] if last else []
+        else:
+            lines = _asked_among(self.statements, request, message)
+        self.lines += [line for line in lines if line not in self.lines]
+
+    def _state(self, message: Message, sentence: str, request: Request) -> None:
+        """Note what a sentence states, and add it where it is asked for."""
+        rest = sentence[request.start : request.end].strip()
+        rest = main_clause(rest) if request.is_subordinate else rest
+        whole = sentence if request.kind == "none" else rest[:1].upper() + rest[1:]
+        whole = before_question(whole) or whole if asks(whole, None) else whole
+        last = self.last
+        if last is not None and (begins_with_pronoun(whole) or _is_of(whole, message, last)):
+            whole = f"{ended(last[2])} {whole}"[-_MAX_CHARS:]
+        self.last = line = (message, sentence, whole)
+        self.promise = self.promise if says_nothing(whole) else (message, line)
+        self.statements.append((line, content_terms(whole)))
+        is_asked_for = self.count_ahead > 0 or request.kind == "inside" or sentence in self.meant
+        self.lines += [line] if is_asked_for and line not in self.lines else []
+        self.count_ahead = max(self.count_ahead, request.count)
+
+    def _pointed_at(self, sentence: str) -> _Line | None:
+        """What a sentence that points back is about; without spaces a single character may name it: the last one."""
+        return _named(sentence, self.statements) or (self.last if is_unspaced(sentence) else None)
+
+
+def _follows(answer: Message, message: Message | None) -> bool:
+    return message is not None and answer.seq == message.seq + 1
 
 
 def ended(sentence: str) -> str:
@@ -190,18 +241,13 @@ def _asked_among(earlier: Sequence[tuple[_Line, frozenset[str]]], request: Reque
     return [lines[at] for at in last_of([(line[2], line[0].seq) for line in lines], request.count)]
 
 
-def _pointed_at(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]], before: _Line | None) -> _Line | None:
-    """What a sentence that points back is about; without spaces a single character may name it: the last statement."""
-    return _named(sentence, earlier) or (before if is_unspaced(sentence) else None)
-
-
 def _named_by(answer: Message, found: Sequence[_Line], earlier: Sequence[_Line]) -> list[_Line]:
     """What an answer that promises to remember something names, where that is none of what is `found`: "I've kept the
     number of the locker". It was said in a message shortly before."""
     if not promises_to_remember(answer.content, ""):
         return []
     named = _beginnings(opening(answer.content))
-    near = [line for line in earlier[-_NAMED_STATEMENTS:] if answer.seq - line[0].seq <= _NAMED_NEAR]
+    near = [line for line in earlier if answer.seq - line[0].seq <= _NAMED_NEAR]
     shared = [len(named & _beginnings(line[2])) for line in near]
     best = max(shared, default=0)
     if best < _FEWEST_NAMED or any(len(named & _beginnings(line[2])) >= best for line in found):
