@@ -17,6 +17,7 @@ from reverie_server.heuristics.requests import (
     for_others,
     forget_requests,
     in_play,
+    lasting_instructions,
     likely_requests,
     not_to_be_kept,
     not_to_be_lost,
@@ -26,7 +27,6 @@ from reverie_server.heuristics.requests import (
     request_reasons,
     requested_lines,
     several,
-    standing,
     updates,
     words_of_others,
 )
@@ -157,13 +157,16 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.answer_style.is_of_style": answer_style.is_of_style,
     "reverie_server.heuristics.requests.several.several_in": several.several_in,
     "reverie_server.heuristics.requests.several.last_of": lambda text: several.last_of([(text, 1), (text, 1)], 3),
-    "reverie_server.heuristics.requests.standing.standing_end": lambda text: standing.standing_end(text, 0),
+    "reverie_server.heuristics.requests.lasting_instructions.has_instruction": lasting_instructions.has_instruction,
+    "reverie_server.heuristics.requests.lasting_instructions.instruction_end": lambda text: (
+        lasting_instructions.instruction_end(text, 0)
+    ),
     "reverie_server.heuristics.requests.updates.update_asked": lambda text: updates.update_asked(text, 0, len(text)),
     "reverie_server.heuristics.requests.request_reasons.has_reason_alone": lambda text: (
         request_reasons.has_reason_alone(text, 0, len(text))
     ),
-    "reverie_server.heuristics.requests.request_reasons.told_behind_reason": lambda text: (
-        request_reasons.told_behind_reason(text, 0, len(text))
+    "reverie_server.heuristics.requests.request_reasons.statement_behind_reason": lambda text: (
+        request_reasons.statement_behind_reason(text, 0, len(text))
     ),
     "reverie_server.heuristics.requests.request_reasons.end_before_request": lambda text: (
         request_reasons.end_before_request(text, 0, len(text))

@@ -689,7 +689,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.paired_changes.is_apart": "compares two times",
     "reverie_server.heuristics.changes.changed_values.is_value": "the words of a fact's fields, of bounded length",
     "reverie_server.heuristics.changes.changed_values.is_number": "the words of a fact's fields, of bounded length",
-    "reverie_server.heuristics.changes.changed_values.told_beside": "the words of facts' fields, of bounded length",
+    "reverie_server.heuristics.changes.changed_values.with_new_number": "the words of facts' fields, of bounded length",
     "reverie_server.heuristics.changes.changed_facts.is_trade": "the first word of a fact's object",
     "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",

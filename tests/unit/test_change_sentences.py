@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacement, replacing_fact
-from reverie_server.heuristics.changes.changed_values import told_beside
+from reverie_server.heuristics.changes.changed_values import with_new_number
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 
@@ -243,11 +243,11 @@ def test_a_number_gives_way_to_the_one_that_a_sentence_has(sentence: str, kind: 
     assert (found.change.kind, found.object) == (kind, object_)
 
 
-def test_the_number_that_is_told_beside_the_end_of_another_is_the_new_one() -> None:
+def test_the_number_that_is_with_new_number_the_end_of_another_is_the_new_one() -> None:
     code = OpenFact("alarm code of the shop", "is", "2864", "The alarm code is 2864.", THEN, is_functional=True)
     ended = replacement(change("There is a new alarm panel in the shop now."), code)
     [read] = read_facts([Utterance("The code is 9317 now.", ended.said_at)], "english")
-    found = told_beside(ended, [read])
+    found = with_new_number(ended, [read])
     assert (found.subject, found.object, found.text) == ("alarm code of the shop", "9317", "The code is 9317 now.")
     [other] = read_facts([Utterance("The code of the bank is 9317 now.", ended.said_at)], "english")
-    assert told_beside(ended, [other]) == ended
+    assert with_new_number(ended, [other]) == ended

@@ -18,6 +18,7 @@ from reverie_server.heuristics.fact_grammar.terms import is_unspaced
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
+from reverie_server.heuristics.requests.lasting_instructions import has_instruction
 from reverie_server.heuristics.requests.likely_requests import (
     LikelyRequest,
     likely_requests,
@@ -42,14 +43,6 @@ from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
 
 log = structlog.get_logger()
-# "Could you always give me inches, too?" means itself.
-_STANDING = re.compile(
-    r"(?<!\w)(?:could|can|would|will) you (?:please )?(?:always|never)(?!\w)|(?<!\w)please (?:always|never)(?!\w)"
-    r"|(?<!\w)from now on(?!\w)|(?<!\w)du(?: \w+){0,3} (?<!für )(?:immer|nie|niemals)(?!\w)"
-    r"|(?<!\w)(?:ab jetzt|künftig|in zukunft)(?!\w)"
-    r"|(?<!\w)(?:no \w+ nunca|a partir de ahora|de ahora en adelante)(?!\w)"
-    r"|以后(?:你|都|请|跟我|给我|别|回答|回复|说话|写)|从今往后"
-)
 # What points back is not meant itself.
 _POINTS = re.compile(
     r"(?<!\w)(?:that|this|it|das|es|eso|esto)(?=\W*(?:$|[,.;!?]))|\w{3}l[oa](?=\W*$)|(?:这个|那个|它)(?=\W*$)"
@@ -147,8 +140,8 @@ class _Asking:
     async def meant(self, index: int, likely: LikelyRequest, least: float) -> list[str]:
         """The sentences that a request of the message at `index` means; none where none has the chance `least`."""
         plain = aligned(likely.sentence)
-        is_standing = _STANDING.search(plain) is not None and _POINTS.search(plain) is None
-        if is_standing or _says_itself(likely.sentence):
+        is_instruction = has_instruction(plain) and _POINTS.search(plain) is None
+        if is_instruction or _says_itself(likely.sentence):
             return [likely.sentence]
         said = self.spoken[index]
         number = said.index(likely.sentence)

@@ -40,7 +40,7 @@ from reverie_server.heuristics.changes.changed_facts import (
     replacement,
     replacing_fact,
 )
-from reverie_server.heuristics.changes.changed_values import told_beside
+from reverie_server.heuristics.changes.changed_values import with_new_number
 from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.stated_fact import StatedFact
@@ -133,7 +133,7 @@ async def changes_by_meaning(database: Database, ready: Ready | None, given: Rou
         if old is not None:
             replaced.append(old[0])
             readings.append(old[0].reading(old[1]))
-        stated = told_beside(stated, [each.stated for each in read.get(session.session_key, ())])
+        stated = with_new_number(stated, [each.stated for each in read.get(session.session_key, ())])
         keys = keys_of(stated, message.content)
         readings.append(Reading(stated, EXTRACTIVE, keys, messages=message_source(session, message)))
     if paired is not None:

@@ -29,7 +29,7 @@ def numbers_in(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if _DIGIT.search(word) is not None]
 
 
-def told_beside(ended: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
+def with_new_number(ended: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
     """What takes the place of a fact, or ends it. What ends a number is the new number where the speaker said that
     beside it in fewer words: "There is a new alarm panel. The code is 9317 now" of the alarm code of a workshop.
     `read` are the facts of the conversation."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.errands import is_errand
+from reverie_server.heuristics.requests.lasting_instructions import instruction_end
 from reverie_server.heuristics.requests.memory_requests import (
     any_sign,
     asks_for_value,
@@ -24,10 +25,9 @@ from reverie_server.heuristics.requests.request_patterns import SAYS_SOMETHING, 
 from reverie_server.heuristics.requests.request_reasons import (
     end_before_request,
     has_reason_alone,
-    told_behind_reason,
+    statement_behind_reason,
 )
 from reverie_server.heuristics.requests.several import several_in
-from reverie_server.heuristics.requests.standing import standing_end
 from reverie_server.heuristics.requests.updates import Update, update_asked
 from reverie_server.heuristics.simplified import simplified
 from reverie_server.heuristics.small_talk import says_nothing
@@ -186,16 +186,10 @@ def _split(sentence: str) -> Request:
     start, end = _bounds(text)
     if (leads := _LEADS_TO.match(text, start)) is not None:
         start = leads.end()
-    if end - start <= _MAX_ALONE_CHARS and (kind := _of_that_thing(text, start, end)) is not None:
-        return Request("before", end, end, is_of_value=kind == "value")
-    if end - start <= _MAX_ALONE_CHARS and known.alone.fullmatch(text, start, end):
-        is_next = text[end:].lstrip().startswith((":", "："))
-        return Request("next" if is_next else "before", end, end)
-    update = update_asked(text, start, end)
-    if update is not None and (request := _of_update(text, start, end, update)) is not None:
+    if (request := _of_another_sentence(text, start, end)) is not None:
         return request
     may_ask = any_sign().search(text) is not None
-    behind = told_behind_reason(text, start, end) if may_ask else 0
+    behind = statement_behind_reason(text, start, end) if may_ask else 0
     if may_ask and not behind:
         if has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
@@ -209,15 +203,13 @@ def _split(sentence: str) -> Request:
     if lead is not None and not _NOT_CUT.match(text, lead.end()):
         first = lead.end()
     elif lead is None and may_ask:
-        after = 0 if behind else remembered_from(text) or remembered_after_that(text, start, end)
-        after_comma = 0 if behind or after else remembered_after_comma(text, start, end)
-        if (
-            _GIVES_REASON.match(text, after_comma) is not None
-            and after_comma
-            and not has_number(text, after_comma, end)
-        ):
-            return Request("before", end, end)
-        first = behind or after or after_comma or first
+        first = behind or remembered_from(text) or remembered_after_that(text, start, end)
+        if not first:
+            first = remembered_after_comma(text, start, end)
+            # "I keep losing it, so remember, because I need it" says why.
+            if first and _GIVES_REASON.match(text, first) is not None and not has_number(text, first, end):
+                return Request("before", end, end)
+        first = first or start
     tail_from = max(first, end - _MAX_TAIL_CHARS)
     tail = known.tail.search(text, tail_from, end)
     if tail is not None and _BARE.match(tail[0]) is not None and not SAYS_SOMETHING.search(text, first, tail.start()):
@@ -228,7 +220,7 @@ def _split(sentence: str) -> Request:
         # A task to remember is a request as it stands; "remember that time in Rome?" asks what is known.
         is_told = lead is not None and not is_question(text)
         is_asked = is_told or (may_ask and asks_for_value(text, start, end))
-        if not is_asked and (until := standing_end(text, start)):
+        if not is_asked and (until := instruction_end(text, start)):
             return Request("inside", start, until)
         return Request("inside" if is_asked else "none", 0, len(sentence))
     if _SAYS_WHY.match(text, first, last) is not None:
@@ -241,6 +233,17 @@ def _split(sentence: str) -> Request:
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
     return Request("inside", first, last, is_subordinate)
+
+
+def _of_another_sentence(text: str, start: int, end: int) -> Request | None:
+    """A request that says nothing itself of what it means, or to put that in the place of what is kept; else None."""
+    if end - start <= _MAX_ALONE_CHARS and (kind := _of_that_thing(text, start, end)) is not None:
+        return Request("before", end, end, is_of_value=kind == "value")
+    if end - start <= _MAX_ALONE_CHARS and patterns().alone.fullmatch(text, start, end):
+        is_next = text[end:].lstrip().startswith((":", "："))
+        return Request("next" if is_next else "before", end, end)
+    update = update_asked(text, start, end)
+    return None if update is None else _of_update(text, start, end, update)
 
 
 def _of_update(text: str, start: int, end: int, update: Update) -> Request | None:

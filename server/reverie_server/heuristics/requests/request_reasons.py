@@ -28,7 +28,7 @@ def has_reason_alone(text: str, start: int, end: int) -> bool:
     return all(is_idle(text, *part) or known.reason.match(text, *part) is not None for part in rest)
 
 
-def told_behind_reason(text: str, start: int, end: int) -> int:
+def statement_behind_reason(text: str, start: int, end: int) -> int:
     """Where what is to be remembered begins behind a request with its reason, 0 without one.
 
     That is behind a colon ("Keep this, because they get it wrong: …"), or what has a number behind a clause that asks
