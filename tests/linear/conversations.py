@@ -15,6 +15,7 @@ from reverie_server.episodes import text as episode_text
 from reverie_server.episodes import topics, unspaced_words
 from reverie_server.extraction import propose as extraction_proposal
 from reverie_server.extraction import text as extraction_text
+from reverie_server.extraction.basis import language_of
 from reverie_server.extraction.referents import Referents
 from reverie_server.extraction.superseded import (
     KnownLine,
@@ -46,7 +47,6 @@ from reverie_server.heuristics.memorable import (
     Heard,
     Memorable,
     dated,
-    language_of,
     memorable_of,
 )
 from reverie_server.heuristics.said_in import SaidIn
@@ -223,7 +223,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.extraction.text.title_of": extraction_text.title_of,
     "reverie_server.heuristics.salience.has_secret": has_secret,
-    "reverie_server.heuristics.memorable.language_of": lambda text: language_of(talk(text), [text], "english"),
+    "reverie_server.extraction.basis.language_of": lambda text: language_of(talk(text), [text], "english"),
     "reverie_server.heuristics.memorable.memorable_of": lambda text: memorable_of(talk(text), "english", "UTC"),
     "reverie_server.heuristics.former.is_of_the_past": is_of_the_past,
     "reverie_server.heuristics.former.holds_no_more": lambda text: holds_no_more(text, "Leeds"),

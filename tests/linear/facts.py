@@ -417,6 +417,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.profile_file.with_profile_lines": lambda text: profile_file.with_profile_lines(
         text, [ProfileLine("Home: Rome", 1)], {line_sha256(line) for line in text.splitlines()}, ()
     ),
+    "reverie_server.heuristics.profile_labels.stated_by_labels": profile_labels.stated_by_labels,
     "reverie_server.heuristics.profile_labels.has_words_of": lambda text: profile_labels.has_words_of(
         text, text, other_words=2
     ),

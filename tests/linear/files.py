@@ -21,7 +21,15 @@ from reverie_server.long_term import compaction_text, memory_text, repeats
 from reverie_server.provenance import tombstones
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
 from reverie_server.sessions.model import Message
-from reverie_server.text import entry_tree, keyed_texts, questions, redact, sentence_ends, statement_spans
+from reverie_server.text import (
+    entry_tree,
+    forgotten_parts,
+    keyed_texts,
+    questions,
+    redact,
+    sentence_ends,
+    statement_spans,
+)
 from reverie_server.text import markdown_blocks as outline
 from reverie_server.text import markdown_edit as sections
 from reverie_server.text import remove_spans as removal
@@ -56,8 +64,8 @@ def _add(text: str, content: str) -> object:
 
 def _without(text: str) -> object:
     forgotten = {"ada", redact.essence(text[:200])}
-    return redact.without_forgotten_words(
-        redact.without_forgotten(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
+    return forgotten_parts.without_forgotten_words(
+        forgotten_parts.without_forgotten(text, lambda kept: kept in forgotten), [1, 2, 12], forgotten.__contains__
     )
 
 
@@ -232,6 +240,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.redact.anchor_of": redact.anchor_of,
     "reverie_server.text.redact.is_in": lambda text: redact.is_in(text, _middle(text)),
     "reverie_server.text.redact.is_in:most": lambda text: redact.is_in(text, (_middle(text)[:500] + "!?")),
+    "reverie_server.text.redact.remove": lambda text: redact.remove(
+        text, [(at, at + 1) for at in range(0, len(text), 3)], by_line=True
+    ),
     "reverie_server.text.redact.erase": lambda text: redact.erase(text, _middle(text), by_line=True),
     "reverie_server.text.redact.erase:short": lambda text: redact.erase(text, text.strip()[:2] or "a", by_line=True),
     "reverie_server.text.redact.erase:words": lambda text: redact.erase(text, text.strip()[:2] or "a", by_line=False),
@@ -242,16 +253,18 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.text.redact.is_sentence": redact.is_sentence,
     "reverie_server.text.redact.whole_sentence": redact.whole_sentence,
     "reverie_server.text.redact.spoken_length": redact.spoken_length,
-    "reverie_server.text.redact.without_forgotten": _without,
-    "reverie_server.text.redact.without_forgotten:all": lambda text: redact.without_forgotten(text, lambda kept: True),
-    "reverie_server.text.redact.without_forgotten:half": lambda text: redact.without_forgotten(
+    "reverie_server.text.forgotten_parts.without_forgotten": _without,
+    "reverie_server.text.forgotten_parts.without_forgotten:all": lambda text: forgotten_parts.without_forgotten(
+        text, lambda kept: True
+    ),
+    "reverie_server.text.forgotten_parts.without_forgotten:half": lambda text: forgotten_parts.without_forgotten(
         text, lambda kept: len(kept) % 2 == 1
     ),
-    "reverie_server.text.redact.without_forgotten_words": lambda text: redact.without_forgotten_words(
+    "reverie_server.text.forgotten_parts.without_forgotten_words": lambda text: forgotten_parts.without_forgotten_words(
         text, [1, 3, 12], lambda kept: len(kept) % 2 == 1
     ),
-    "reverie_server.text.redact.is_telling": redact.is_telling,
-    "reverie_server.text.redact.word_count": redact.word_count,
+    "reverie_server.text.forgotten_parts.is_telling": forgotten_parts.is_telling,
+    "reverie_server.text.forgotten_parts.word_count": forgotten_parts.word_count,
     "reverie_server.long_term.memory_text.Searched.contains": _pieces_in,
     "reverie_server.text.redact.Folded.spans_of": lambda text: redact.Folded.of(text).spans_of(
         redact.pattern_of(_middle(text))

@@ -13,7 +13,7 @@ from reverie_indexer.file_rules import is_unedited_seed, seed_files
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.profile_file import with_profile_lines
-from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, stated_by_line
+from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, stated_by_labels, stated_by_line
 from reverie_server.heuristics.profile_lines import (
     MAX_LINES,
     KnownOfSelf,
@@ -267,3 +267,11 @@ def test_a_sentence_is_no_value() -> None:
         for number, object_ in enumerate((said.rstrip("。"), "玉林"))
     ]
     assert [line.text for line in profile_lines(facts, (), "chinese")] == ["住处: 玉林"]
+
+
+def test_lines_with_labels_state_their_values_whole() -> None:
+    assert stated_by_labels("# Profile\n\n- Home: Romeville\n- Tochter: Orla, Ada\n- I paint.\n") == {
+        ("lives_in", "romeville"),
+        ("daughter", "orla"),
+        ("daughter", "ada"),
+    }

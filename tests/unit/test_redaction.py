@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie_server.text.forgotten_parts import without_forgotten
 from reverie_server.text.redact import (
     Targets,
     anchor_of,
@@ -17,7 +18,6 @@ from reverie_server.text.redact import (
     essences,
     is_in,
     whole_sentence,
-    without_forgotten,
 )
 from reverie_server.text.statement_spans import statements
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.text.redact import MAX_PARTS, erase, essence, is_in, without_forgotten, without_forgotten_words
+from reverie_server.text.forgotten_parts import MAX_PARTS, without_forgotten, without_forgotten_words
+from reverie_server.text.redact import erase, essence, is_in
 from reverie_server.text.remove_spans import merged, without_spans, without_spans_by_line
 
 

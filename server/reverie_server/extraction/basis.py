@@ -18,10 +18,12 @@ from reverie_server.extraction.superseded import (
 from reverie_server.extraction.text import (
     SavedLines,
 )
+from reverie_server.heuristics.cues import cues_of, folded
 from reverie_server.heuristics.grounding import Sources
 from reverie_server.heuristics.line_worth import maybe_introductions
-from reverie_server.heuristics.memorable import Heard, Memorable, language_of, memorable_of
+from reverie_server.heuristics.memorable import Heard, Memorable, memorable_of
 from reverie_server.heuristics.requests.requested_lines import RequestsByMeaning
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS
 from reverie_server.heuristics.stated_fact import StatedFact
 from reverie_server.jobs.model import message_source
 from reverie_server.provenance.line_identity import entry_lines, line_sha256
@@ -29,6 +31,8 @@ from reverie_server.sessions.model import Message
 
 # A profile of so many lines gets no further ones but those of facts.
 _MAX_PROFILE_LINES = 40
+# Of a message so much tells its language.
+_MAX_SAID_CHARS = 500
 LATE = timedelta(days=1)
 """What was said so long before the last that a file is made of may be over."""
 
@@ -128,3 +132,13 @@ class Basis:
     def saved_lines(self) -> SavedLines:
         """The lines that tools saved in the same conversation, to compare new lines with."""
         return SavedLines(self.saved, self.language)
+
+
+def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
+    """The language of a conversation, told by what its user says and by the lines of their files; else `language`.
+
+    People speak theirs, whatever the agent's is, and a short conversation alone does not tell which.
+    """
+    said = [message.content[:_MAX_SAID_CHARS] for message in messages if message.role == "user"]
+    cues = cues_of(folded("\n".join([*said, *known])[:MAX_TEXT_CHARS]))
+    return language if cues is None else cues.language

@@ -23,13 +23,14 @@ from reverie_server.extraction.text import (
     with_statements,
     without_repeats,
 )
+from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.entries import dated, undated
 from reverie_server.heuristics.extract import UserStatement, notes_of
 from reverie_server.heuristics.grounding import refusal, without_refused
 from reverie_server.heuristics.memorable import Heard, Memorable
 from reverie_server.heuristics.notes import note_lines
 from reverie_server.heuristics.orders import why_order
-from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, value_of
+from reverie_server.heuristics.profile_labels import has_words_of, says_labels_alone, stated_by_labels, value_of
 from reverie_server.heuristics.requests.requested_lines import ended
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.spoken_sentences import without_leading
@@ -306,7 +307,9 @@ def _is_in_labels(line: Memorable, file: FileSnapshot) -> bool:
     text, profile = undated(line.statement.text)[0], file.text or ""
     if line.is_introduction and has_words_of(profile, text, other_words=_FILLERS):
         return True
-    return says_labels_alone(text, line.facts) and all(f": {value_of(fact.object)}" in profile for fact in line.facts)
+    return says_labels_alone(text, line.facts) and stated_by_labels(profile) >= {
+        (fact.predicate, folded(value_of(fact.object))) for fact in line.facts
+    }
 
 
 def _with_day(line: Memorable, file: FileSnapshot, time_zone: str) -> UserStatement:

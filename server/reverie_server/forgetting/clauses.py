@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from reverie_server.heuristics.independent_clauses import Clause, independent_clauses
 from reverie_server.search.query_terms import meaning_of
-from reverie_server.text.redact import Targets, essence
-
-_STOPS = ".!?;。！？；"
+from reverie_server.text.redact import STOPS, Targets, essence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ def _last_of(clauses: Sequence[Clause], number: int) -> int:
 def _taken(sentence: str, clauses: Sequence[Clause], first: int, last: int) -> ForgottenClause | None:
     """Some clauses as they go; None where nothing else is left, or the sentence cannot be cut there."""
     text = sentence[clauses[first].start : clauses[last].end].strip()
-    taken = Targets([text.rstrip(_STOPS)]).stretches_in(sentence)
+    taken = Targets([text.rstrip(STOPS)]).stretches_in(sentence)
     if len(taken) != 1 or essence(taken[0]) == essence(sentence):
         return None
     return ForgottenClause(text, taken[0])

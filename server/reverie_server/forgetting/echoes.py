@@ -10,14 +10,13 @@ from reverie_server.heuristics.echoes import says_only_value
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
-from reverie_server.text.redact import Targets
+from reverie_server.text.redact import STOPS, Targets
 from reverie_server.text.statement_spans import statements
 
 # Of an answer so many sentences are looked at, of a text and a sentence so many characters, and so many answers.
 _MAX_SENTENCES, _MAX_CHARS, _MAX_ANSWERS = 100, 1000, 20
 _MAX_OF_MESSAGE = 20_000
 _FEWEST_SHARED, _FEWEST_CHARS = 2, 5
-_STOPS = ".!?;。！？；"
 # Many answers have these, whatever is forgotten.
 _TIMES = (
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
@@ -51,7 +50,7 @@ def echoes(texts: Sequence[str], answered: Sequence[tuple[str, str]], language: 
     for message, answer in answered[:_MAX_ANSWERS]:
         said = statements(message[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES]
         # Of a sentence of which a clause is forgotten, the rest is no other statement.
-        others = [each for each in said if not any(text in each or text.rstrip(_STOPS) in each for text in texts)]
+        others = [each for each in said if not any(text in each or text.rstrip(STOPS) in each for text in texts)]
         own = terms - _terms_of(others, language)[0]
         for number, sentence in enumerate(statements(answer[:_MAX_OF_MESSAGE])[:_MAX_SENTENCES]):
             shared = meaning_of(sentence[:_MAX_CHARS], language).terms & terms

@@ -27,12 +27,12 @@ from reverie_server.provenance.tombstones import Tombstones
 from reverie_server.sessions.model import Session
 from reverie_server.sessions.sessions import Sessions
 from reverie_server.settings.agent import AgentSettings
-from reverie_server.text.redact import Folded, sought, whole_sentence
+from reverie_server.text.redact import STOPS, Folded, sought, whole_sentence
 
 MAX_ATTEMPTS = 5
 # The most statements that one transaction removes: a conversation may have more.
 MAX_AT_ONCE = 200
-_EDGES = " .!?;。！？；～〜"
+_EDGES = f" {STOPS}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from reverie_server.search.relevance import MIN_RELEVANCE
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
 from reverie_server.sessions.lookup import Key, look_up
-from reverie_server.text.redact import Folded, essence, is_distinctive, whole_sentence
+from reverie_server.text.redact import STOPS, Folded, essence, is_distinctive, whole_sentence
 from reverie_server.text.statement_spans import statements
 
 SQL = Queries(__file__)
@@ -44,7 +44,7 @@ MAX_PASSAGES = 5 * MAX_FOUND
 MAX_ITEMS = 200
 # The id of an item: the passage it was found in (0: none), a keyed hash, and the number of the item.
 _ITEM_ID = re.compile(r"([0-9]{1,18})-([0-9a-f]{24})\.[0-9]{1,4}")
-_STOPS = ".!?;。！？；～〜…"
+_ENDS = f"{STOPS}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class Selection:
             whole = statement_text(row["text"], row["tier"])
             for text in await asyncio.to_thread(relevant_statements, whole, terms, grant.settings.language):
                 if text.strip():
-                    relevant.setdefault(Folded.of(text.strip(_STOPS)).text, (row, text))
+                    relevant.setdefault(Folded.of(text.strip(_ENDS)).text, (row, text))
         return list(relevant.values())[:MAX_FOUND]
 
     async def relevant(self, grant: Grant, place: Place, query: str) -> list[str]:
@@ -353,7 +353,7 @@ def _of_one_session(rows: Sequence[DictRow], session_key: int) -> tuple[list[str
     statements_here: dict[str, str] = {}
     for row in rows:
         for text in statements(row["content"]):
-            key = Folded.of(text.strip(_STOPS)).text
+            key = Folded.of(text.strip(_ENDS)).text
             if row["session_key"] != session_key:
                 keys_elsewhere.add(key)
             elif is_distinctive(text):

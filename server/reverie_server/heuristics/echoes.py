@@ -15,6 +15,7 @@ from reverie_server.heuristics.grounding_words import content_of
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.text.fences import strip_injected
 from reverie_server.text.questions import is_question
+from reverie_server.text.redact import STOPS
 
 # Longer sentences tell more than they repeat.
 _MAX_CHARS = 200
@@ -30,7 +31,7 @@ _DIGITS = re.compile(r"\d{1,20}")
 _IS = re.compile(r"['’]s(?!\w)")
 # A code has so many digits.
 _FEWEST_DIGITS = 3
-_MAX_NAME_WORDS, _STOPS = 3, ".!?;。！？；"
+_MAX_NAME_WORDS = 3
 _EDGES = " \t\r\n.,;:!?。、，；：！？…\"'“”„‘’«»「」『』*_`"
 
 
@@ -115,7 +116,7 @@ def _ends_in_name(statement: str, name: str) -> bool:
     before = words[: len(words) - len(name)]
     if not name or len(name.split()) > _MAX_NAME_WORDS or not words.endswith(name):
         return False
-    if not before or before.rstrip()[-1:] in _STOPS:
+    if not before or before.rstrip()[-1:] in STOPS:
         # It is a sentence of its own.
         return False
     if is_unspaced(name):

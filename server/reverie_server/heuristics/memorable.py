@@ -26,7 +26,7 @@ from reverie_server.heuristics.former import holds_no_more, is_of_the_past
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
-from reverie_server.heuristics.salience import MAX_TEXT_CHARS, has_secret
+from reverie_server.heuristics.salience import has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
 from reverie_server.sessions.daily_log import local_day
@@ -213,16 +213,6 @@ def _make_room(lines: dict[str, Memorable], sentence: str, text: str, is_read: b
             del lines[key]
         return facts
     return None if is_read else ()
-
-
-def language_of(messages: Sequence[Message], known: Sequence[str], language: str) -> str:
-    """The language of a conversation, told by what its user says and by the lines of their files; else `language`.
-
-    People speak theirs, whatever the agent's is, and a short conversation alone does not tell which.
-    """
-    said = [message.content[:_MAX_CHARS] for message in messages if message.role == "user"]
-    cues = cues_of(folded("\n".join([*said, *known])[:MAX_TEXT_CHARS]))
-    return language if cues is None else cues.language
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspa
 from reverie_server.heuristics.orders import why_order
 from reverie_server.heuristics.salience import has_secret
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
+from reverie_server.provenance.line_identity import entry_lines
 from reverie_server.text.markdown_blocks import without_marker
 
 MARITAL = "marital"
@@ -42,6 +43,7 @@ _CARRYING = content_terms(
     " allergisch alérgico alérgica"
 )
 _HAN_CARRYING = re.compile(r"[我叫是今年岁歲了住在家的名字工作，。！\s]*")
+_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _MAX_DIGITS, _MAX_LINE_CHARS = 6, 500
 
 
@@ -85,6 +87,12 @@ def stated_by_line(line: str, utterance: int, said_at: datetime) -> list[StatedF
         for each in values
         if (object_ := value_of(_APPOSITION.split(each)[0])) and _says_something(kind, each.strip())
     ]
+
+
+def stated_by_labels(profile: str) -> frozenset[tuple[str, str]]:
+    """The predicates and the values, folded, of the lines of PROFILE.md that have one of the labels."""
+    stated = (fact for line in entry_lines(profile) for fact in stated_by_line(line, 0, _NO_TIME))
+    return frozenset((fact.predicate, folded(fact.object)) for fact in stated)
 
 
 def has_words_of(profile: str, text: str, *, other_words: int) -> bool:

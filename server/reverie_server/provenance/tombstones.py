@@ -13,15 +13,8 @@ from reverie_indexer.database.database import Connection, Database
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
-from reverie_server.text.redact import (
-    essence,
-    essences,
-    is_sentence,
-    is_telling,
-    without_forgotten,
-    without_forgotten_words,
-    word_count,
-)
+from reverie_server.text.forgotten_parts import is_telling, without_forgotten, without_forgotten_words, word_count
+from reverie_server.text.redact import essence, essences, is_sentence
 from reverie_server.text.statement_spans import statements
 
 SQL = Queries(__file__)

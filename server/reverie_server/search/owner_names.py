@@ -53,7 +53,8 @@ def without_names(query: str, names: Sequence[str], language: str) -> str:
 
 def named_in(query: str, names: Sequence[str]) -> list[str]:
     """Those of the names that stand in a query."""
-    return [name for name in names if _pattern([name]).search(query) is not None]
+    plain = query.casefold()
+    return [name for name in names if name in plain and _pattern([name]).search(query) is not None]
 
 
 def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> SearchRequest:

@@ -115,12 +115,12 @@ class Search:
 
     async def _search(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
         try:
-            return await self._search_as_asked(requests, rules)
+            return await self._search_once(requests, rules)
         except _OwnerNamedError as named:
             asked = [of_owner(request, named.names, rules.language) for request in requests]
-            return await self._search_as_asked(asked, rules)
+            return await self._search_once(asked, rules)
 
-    async def _search_as_asked(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
+    async def _search_once(self, requests: Sequence[SearchRequest], rules: SearchRules) -> list[SearchOutcome]:
         started = time.perf_counter()
         queries = [check_query(request.query) for request in requests]
         with span("analyse"):

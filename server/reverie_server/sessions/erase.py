@@ -51,7 +51,7 @@ class MessageMatches:
     `found` are the messages, by session and number. `remnants` are what lines of the daily log have of the texts where
     they cut the message. `lines` are the statements of messages that went, as they were, `stretches` the parts that go
     with the texts, `embeddings` how many cached vectors went. `repeated` are statements that go in their message alone,
-    by (path of the session, statement), `whole` the messages that are nothing else.
+    by (path of the session, statement), `whole` the messages that are nothing else, `repeating` the rows of both.
     """
 
     messages: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,6 +65,7 @@ class MessageMatches:
     embeddings: int = 0
     repeated: Counter[tuple[str, str]] = field(default_factory=Counter)
     whole: set[str] = field(default_factory=set)
+    repeating: list[tuple[DictRow, list[str]]] = field(default_factory=list)
 
     def note(self, row: DictRow, texts: Sequence[str]) -> None:
         """Count a message that holds these texts."""
@@ -79,6 +80,7 @@ class MessageMatches:
     def note_repetitions(self, row: DictRow, repeated: Sequence[str]) -> None:
         """Count a message with statements that go in it alone, and note the line of the daily log that has it."""
         self.note(row, ())
+        self.repeating.append((row, list(repeated)))
         path = path_of(row["session_id"])
         self.repeated.update((path, text) for text in repeated)
         if len(repeated) == len(statements(row["content"])):
@@ -161,15 +163,13 @@ async def take_out(
     matches = await survey(connection, place.tenant_id, [slice_.slice_id], forgotten, repetitions=repetitions)
     everywhere = set(forgotten.everywhere)
     by_session: dict[int, list[DictRow]] = {}
-    holding: dict[int, dict[int, list[str]]] = {}
     async for row, contained in _messages(connection, place.tenant_id, [slice_.slice_id], forgotten):
         by_session.setdefault(row["session_key"], []).append(row)
-        holding.setdefault(row["session_key"], {})[row["seq"]] = contained
         if not everywhere.issuperset(contained):
             # Others say the same: a transcript that is sent again is known by the whole message.
             matches.lines.add(" ".join(row["content"].split()))
     repeated_in: dict[MessageKey, list[str]] = {}
-    for row, repeated in await _repeating(connection, place.tenant_id, holding, forgotten, repetitions):
+    for row, repeated in matches.repeating:
         by_session[row["session_key"]].append(row)
         repeated_in[row["session_key"], row["seq"]] = repeated
     for session_key, rows in by_session.items():
@@ -280,16 +280,24 @@ async def _repeating(
     if repetitions is None or not holding:
         return []
     params = {"tenant_id": tenant_id, "session_keys": list(holding), "chars": _MAX_SHORT_CHARS}
-    found: list[tuple[DictRow, list[str]]] = []
-    for row in await (await connection.execute(SQL["short_messages"], params)).fetchall():
-        key, of_session = (row["session_key"], row["seq"]), holding[row["session_key"]]
-        if row["seq"] in of_session or key in forgotten.spared.messages:
-            continue
-        texts = list({text: None for each in of_session.values() for text in each})
-        is_answer = row["role"] == "assistant" and row["previous_seq"] in of_session
-        if repeated := await asyncio.to_thread(repetitions, row["content"], texts, is_answer=is_answer):
-            found.append((row, repeated))
-    return found
+    rows = await (await connection.execute(SQL["short_messages"], params)).fetchall()
+    texts = {
+        session_key: list({text: None for each in of_session.values() for text in each})
+        for session_key, of_session in holding.items()
+    }
+
+    def find() -> list[tuple[DictRow, list[str]]]:
+        found = []
+        for row in rows:
+            of_session = holding[row["session_key"]]
+            if row["seq"] in of_session or (row["session_key"], row["seq"]) in forgotten.spared.messages:
+                continue
+            is_answer = row["role"] == "assistant" and row["previous_seq"] in of_session
+            if repeated := repetitions(row["content"], texts[row["session_key"]], is_answer=is_answer):
+                found.append((row, repeated))
+        return found
+
+    return await asyncio.to_thread(find)
 
 
 def _texts_in(parts: Sequence[str], texts: Sequence[str]) -> list[str]:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST, fold
-from reverie_indexer.text.chunk import chunk
 from reverie_server.text.remove_spans import LEAD, Span, merged, without_spans, without_spans_by_line
-from reverie_server.text.statement_spans import is_statement, statement_spans, with_what_goes_along, without_stumps
+from reverie_server.text.statement_spans import is_statement, with_what_goes_along, without_stumps
 
 # Scripts in which the neighbours of a character do not show where a word ends.
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
@@ -29,22 +28,15 @@ _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 # A shorter line ("yes", "Monday") is forgotten with its passage only. A character of an unspaced script counts three.
 MIN_LINE_CHARS = 15
-# A longer text is recognised by its lines and passages only.
-MAX_WORDS = 12
-# With more forgotten parts in one text, each is removed where it was found, and is not looked for elsewhere.
-MAX_PARTS = 32
-_WORD = re.compile(r"\S+")
 # The next character that is no space; a new line is one.
 _NOT_SPACE = re.compile(r"[^ \t]")
-# The marks that end a statement.
-_STOPS = ".!?;。！？；～〜"
+STOPS = ".!?;。！？；～〜"
+"""The marks that end a statement."""
 # The end of a statement with what closes it behind the mark, and a remark.
-_ENDED = re.compile(rf"[…{re.escape(_STOPS)}][\"'”’»)\]*_`」』）]*(?:\s?[(\[][^()\[\]\n]{{0,60}}[)\]][.*_]*)?$")
+_ENDED = re.compile(rf"[…{re.escape(STOPS)}][\"'”’»)\]*_`」』）]*(?:\s?[(\[][^()\[\]\n]{{0,60}}[)\]][.*_]*)?$")
 _ENDED_CHARS = 80
-_EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
-# What may be around a text within a line.
-_AROUND = f"{_EDGES}()[]{{}}（）「」『』《》【】<\"'“”„‘’‚«»‹›_~`"
-_CLAUSE = re.compile(r"[^\n.,;:!?。、，；：！？]+")
+EDGES = " \t\r\n.,;:!?。、，；：！？-*+>#|"
+"""What stands around an essence."""
 
 
 class _Folds(dict[int, str]):
@@ -124,7 +116,7 @@ def anchor_of(target: str) -> str:
 
     It is "", which every file contains, where only Python's case folding finds the words (ß and ss).
     """
-    words = [bare for word in target.split() if (bare := word.strip(_EDGES))] or target.split()
+    words = [bare for word in target.split() if (bare := word.strip(EDGES))] or target.split()
     same_in_sql = [folded for word in words if (folded := Folded.of(word).text) == _lowered(word)]
     return max(same_in_sql, key=len, default="")
 
@@ -172,7 +164,7 @@ class _Target:
 
 def sought(text: str) -> tuple[str, bool]:
     """The form in which a text is looked for: itself, or a sentence without its last mark; and whether it is one."""
-    bare = text.rstrip().rstrip(_STOPS)
+    bare = text.rstrip().rstrip(STOPS)
     is_whole = bare != text.rstrip() and is_sentence(bare)
     return (bare if is_whole else text), is_whole
 
@@ -184,7 +176,7 @@ def is_sentence(bare: str) -> bool:
 
 def whole_sentence(bare: str) -> str:
     """A statement as it is found whole alone: with a full stop, where it says enough to be one."""
-    return bare if bare[-1:] in f"{_STOPS}…" or not is_sentence(bare) else f"{bare}."
+    return bare if bare[-1:] in f"{STOPS}…" or not is_sentence(bare) else f"{bare}."
 
 
 def _ends_at(text: str, end: int) -> bool:
@@ -242,7 +234,7 @@ class Targets:
         folded = Folded.of(content)
         for target in sorted(self._targets, key=lambda target: -len(target.text)):
             if spans := self._spans_in(target, folded):
-                content = _remove(content, without_stumps(content, spans), by_line=by_line)
+                content = remove(content, without_stumps(content, spans), by_line=by_line)
                 folded = Folded.of(content)
                 found.append(target.text)
         return Erased(content, found)
@@ -268,7 +260,7 @@ def erase(text: str, target: str, *, by_line: bool) -> tuple[str, int]:
     follows another.
     """
     spans = Folded.of(text).spans_of(pattern_of(target))
-    return _remove(text, spans, by_line=by_line), len(spans)
+    return remove(text, spans, by_line=by_line), len(spans)
 
 
 def _lowered(word: str) -> str:
@@ -291,7 +283,7 @@ def body_of(passage: str) -> str:
 
 def essence(text: str) -> str:
     """The form by which forgotten texts are recognised: folded, single spaces, without marks at the edges."""
-    return " ".join(fold(_LINE_LEAD.sub("", text, count=1)).split()).strip(_EDGES)
+    return " ".join(fold(_LINE_LEAD.sub("", text, count=1)).split()).strip(EDGES)
 
 
 def essences(text: str) -> set[str]:
@@ -311,97 +303,6 @@ def spoken_length(text: str) -> int:
     return len(text) + 2 * len(_UNSPACED.findall(text))
 
 
-def without_forgotten(text: str, is_forgotten: Callable[[str], bool]) -> str:
-    """Markdown without the passages and lines whose essence is forgotten."""
-    forgotten = _ForgottenParts(is_forgotten)
-    for start, end in _parts(text):
-        forgotten.check(text[start:end], (start, end))
-    return forgotten.removed_from(text, by_line=True)
-
-
-def word_count(text: str) -> int:
-    """The number of words of an essence; 0 when it has more than `MAX_WORDS`, and is not searched for by words."""
-    count = len(text.split())
-    return count if count <= MAX_WORDS else 0
-
-
-def is_telling(kept: str) -> bool:
-    """Whether a text says enough to be known within a longer line: a sentence, or a number that is more than a year."""
-    return is_sentence(kept) or (len(kept) > 4 and sum(map(str.isdigit, kept)) >= 4)
-
-
-def without_forgotten_words(
-    text: str, counts: Collection[int], is_forgotten: Callable[[str], bool], *, by_line: bool = False
-) -> str:
-    """A text without the runs of words whose essence is forgotten, anywhere in a line; `by_line` as for `erase`.
-
-    `counts` are the lengths of the runs, in words; of a script without spaces a clause is one. Longer runs go first.
-    """
-    words = [word.span() for word in _WORD.finditer(text)]
-    forgotten = _ForgottenParts(is_forgotten)
-    forgotten.check_runs(text, (span.span() for span in _CLAUSE.finditer(text) if _UNSPACED.search(span.group())))
-    for count in sorted(counts, reverse=True):
-        starts = range(len(words) - count + 1)
-        forgotten.check_runs(text, ((words[first][0], words[first + count - 1][1]) for first in starts))
-        forgotten.drop_answers()
-    return forgotten.removed_from(text, by_line=by_line)
-
-
-class _ForgottenParts:
-    """The forgotten parts of a text, each with its spans."""
-
-    def __init__(self, is_forgotten: Callable[[str], bool]) -> None:
-        self._is_forgotten = is_forgotten
-        self._answers: dict[str, bool] = {}
-        self._spans: dict[str, list[Span]] = {}
-
-    def check(self, part: str, span: Span) -> None:
-        """Add the part and its span if its essence is forgotten."""
-        if part not in self._answers:
-            core = essence(part)
-            self._answers[part] = bool(core) and self._is_forgotten(core)
-        if self._answers[part]:
-            self._spans.setdefault(part, []).append(span)
-
-    def check_runs(self, text: str, runs: Iterable[Span]) -> None:
-        """Check runs of words of a text, each without the marks around it."""
-        for start, end in runs:
-            run = text[start:end]
-            for part in {run.strip(_EDGES), run.strip(_AROUND)}:
-                self.check(part, (at := start + run.find(part), at + len(part)))
-
-    def drop_answers(self) -> None:
-        """Free the answers for the texts so far: none of these texts comes again."""
-        self._answers.clear()
-
-    def removed_from(self, text: str, *, by_line: bool) -> str:
-        """The text without the parts. Up to `MAX_PARTS` parts are removed everywhere, the longest first; more parts
-        only where they were found.
-        """
-        if len(self._spans) > MAX_PARTS:
-            spans = merged(span for spans in self._spans.values() for span in spans)
-            return _remove(text, without_stumps(text, spans), by_line=by_line)
-        parts = sorted(self._spans, key=len, reverse=True) if not by_line else self._spans
-        return Targets(parts).erase_from(text, by_line=by_line).text if self._spans else text
-
-
-def _remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
+def remove(text: str, spans: Sequence[Span], *, by_line: bool) -> str:
+    """A text without some spans; `by_line` as for `erase`."""
     return without_spans_by_line(text, spans) if by_line else without_spans(text, spans)
-
-
-def _parts(text: str) -> Iterator[Span]:
-    """The spans of the bodies of passages, of lines without their leading marks, and of statements."""
-    for passage in chunk(text):
-        yield _tail_span(passage.char_start, passage.text, body_of(passage.text))
-    start = 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            yield _tail_span(start, line, _LINE_LEAD.sub("", line, count=1).strip() or line.strip())
-        start += len(line)
-    yield from statement_spans(text)
-
-
-def _tail_span(start: int, text: str, tail: str) -> Span:
-    """The span of the last part of a text that begins at `start`, trailing white space left out."""
-    end = start + len(text.rstrip())
-    return end - len(tail), end
