@@ -1002,6 +1002,7 @@ CREATE TABLE IF NOT EXISTS facts (
 CREATE UNIQUE INDEX IF NOT EXISTS facts_of_chunk ON facts (tenant_id, chunk_id) WHERE chunk_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS facts_of_names ON facts (tenant_id, slice_id)
 WHERE subject = 'user' AND predicate IN ('name', 'nickname') AND state = 'current';
+CREATE INDEX IF NOT EXISTS facts_replaced ON facts (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
 -- Where a fact is stated: in a line of a file as of the version that was read (`line_sha256`: the essence of the line), or in
 -- messages of a session; and when that was said. Its words may give another time in which it holds (`valid_from`, `valid_to`).

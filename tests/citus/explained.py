@@ -73,7 +73,8 @@ async def _explain_message(connection: psycopg.AsyncConnection[Any], message: Me
         if _is_explained(query):
             sent.append((name_of(query), Statement(b"EXPLAIN (COSTS off) " + query, params)))
         if not _is_explained(query) or b"set_config" in query:
-            sent.append((None, Statement(query, params)))
+            # Not as a prepared statement, which gives more than one result.
+            sent.append((None, Statement(bytes(query), params)))
     cursor = psycopg.AsyncCursor(connection, row_factory=tuple_row)
     await cursor.execute(Message.of(connection, [statement for _, statement in sent]))
     for number, (name, _) in enumerate(sent):

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 from pgvector import HalfVector
 
-from reverie_bench.frame import Bench, Options, digests, open_bench
+from reverie_bench.frame import Bench, Options, digests, open_bench, settle
 from reverie_bench.latency.breakdown import breakdown
 from reverie_bench.latency.figures import (
     EMBED,
@@ -139,6 +139,8 @@ async def _staged(options: LatencyOptions) -> AsyncIterator[tuple[_Stage, dict[s
         await asyncio.to_thread(served.until, "readiness", is_ready)
         options.progress("waiting for what follows from the writes")
         await until_at_rest(served.process)
+        # The facts have come since: what autovacuum does within a minute or two.
+        await settle(bench.connection)
         family = [psutil.Process(served.process.pid), *served.process.children()]
         floors = [
             await stack.enter_async_context(child(Floor, bench.conninfo, options.load_embedder)) for _ in range(2)

@@ -348,7 +348,7 @@ def opening_slices(tenant_id: str, agent_id: str, owner_key: str | None, *, with
     params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, "with_past": with_past}
     return [
         Statement(SQL["act_for"], {"agent_id": agent_id, "owner_key": owner_key}),
-        Statement(SQL["visible_slices"], params),
+        Statement(SQL["every_slice" if owner_key == ALL_OWNERS else "visible_slices"], params),
     ]
 
 
@@ -360,8 +360,5 @@ async def visible_slices(
     Without an owner: the agent's team slice and the tenant's global one; with ALL_OWNERS everybody's. A slice is
     made by its first write. `with_past` adds the twins that hold the passages files no longer have.
     """
-    params = {"tenant_id": tenant_id, "agent_id": agent_id, "owner_key": owner_key, "with_past": with_past}
-    async with connection.pipeline():
-        await act_for(connection, agent_id, owner_key)
-        cursor = await connection.execute(SQL["visible_slices"], params)
-        return [Slice(**row) for row in await cursor.fetchall()]
+    statements = opening_slices(tenant_id, agent_id, owner_key, with_past=with_past)
+    return [Slice(**row) for row in (await in_one_message(connection, statements))[-1]]

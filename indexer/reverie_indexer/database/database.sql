@@ -16,7 +16,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 -- end: of what `begin_snapshot` began
 COMMIT;
 
--- enter_tenant: from here to the end of the transaction, work as reverie_app for one tenant
+-- enter_tenant, prepared: from here to the end of the transaction, work as reverie_app for one tenant
 SELECT set_config('reverie.tenant', %(tenant_id)s, true),
        set_config('reverie.slices', '', true),
        set_config('reverie.agent', '', true),
@@ -32,18 +32,30 @@ SELECT 1 AS one;
 -- takes_writes: whether the server takes writes, which a standby does not, nor one that is set read-only
 SELECT current_setting('transaction_read_only') = 'off' AS takes_writes;
 
--- act_for: whose slices this transaction may see and open
+-- act_for, prepared: whose slices this transaction may see and open
 SELECT set_config('reverie.agent', %(agent_id)s, true), set_config('reverie.owner', coalesce(%(owner_key)s, ''), true);
 
--- visible_slices: the slices of (agent, owner; `*`: every owner) and what the tenant shares, with their past ones if
--- asked for; opens them to this transaction
+-- visible_slices, prepared: the slices of (agent, owner) and what the tenant shares, with their past ones if asked for; opens them to
+-- this transaction. Each kind is looked up by itself: an agent may have a million owners
 WITH visible AS MATERIALIZED (
-    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision
-    FROM slices
-    WHERE tenant_id = %(tenant_id)s AND (NOT past OR %(with_past)s)
-      AND ((agent_id = %(agent_id)s AND (owner_key = %(owner_key)s OR %(owner_key)s = '*'))
-        OR (agent_id = %(agent_id)s AND owner_key IS NULL)
-        OR (agent_id IS NULL AND owner_key IS NULL))
+    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision FROM slices
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s AND (NOT past OR %(with_past)s)
+    UNION ALL
+    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision FROM slices
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NULL AND (NOT past OR %(with_past)s)
+    UNION ALL
+    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision FROM slices
+    WHERE tenant_id = %(tenant_id)s AND agent_id IS NULL AND owner_key IS NULL AND (NOT past OR %(with_past)s)
+)
+SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision
+FROM visible, (SELECT set_config('reverie.slices', coalesce(string_agg(slice_id::text, ','), ''), true)
+               FROM visible) AS opened
+ORDER BY slice_id;
+
+-- every_slice: as `visible_slices`, of every owner
+WITH visible AS MATERIALIZED (
+    SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision FROM slices
+    WHERE tenant_id = %(tenant_id)s AND (agent_id = %(agent_id)s OR agent_id IS NULL) AND (NOT past OR %(with_past)s)
 )
 SELECT slice_id, agent_id, owner_key, past, chunk_count, term_total, partition_id, revision
 FROM visible, (SELECT set_config('reverie.slices', coalesce(string_agg(slice_id::text, ','), ''), true)

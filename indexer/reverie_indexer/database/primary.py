@@ -62,7 +62,8 @@ class Primary:
             timeout=5.0,
             configure=self._configure,
             connection_class=WatchedConnection,
-            # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: never prepare.
+            # A prepared statement may flip to a generic plan, which takes HNSW on a small slice: none is but those that
+            # say so (`messages`).
             kwargs={"row_factory": dict_row, "prepare_threshold": None, **connection_parameters(conninfo)},
             reconnect_timeout=2.0,
         )

@@ -1,4 +1,8 @@
-"""Named SQL: blocks of a `.sql` file, each opened by `-- name: purpose`, read once at import."""
+"""Named SQL: blocks of a `.sql` file, each opened by `-- name: purpose`, read once at import.
+
+`-- name, prepared: purpose` opens one that a connection may prepare (`messages`). Its plan has to be as good for any
+values as for those at hand: it says itself in which order tables are read, by LATERAL with LIMIT or OFFSET.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,17 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-_HEADER = re.compile(r"^-- (?P<name>[a-z][a-z0-9_]*): (?P<purpose>.+)$", re.MULTILINE)
+_HEADER = re.compile(r"^-- (?P<name>[a-z][a-z0-9_]*)(?P<prepared>, prepared)?: (?P<purpose>.+)$", re.MULTILINE)
 
 
 _PACKAGES = ("reverie_indexer", "reverie_server")
 
 
 class NamedStatement(bytes):
-    """A statement that knows its name, `module.name`, by which traces show it."""
+    """A statement that knows its name, `module.name`, by which traces show it, and whether it may be prepared."""
 
     name: str
+    is_prepared: bool
 
 
 def name_of(query: object) -> str:
@@ -23,7 +28,7 @@ def name_of(query: object) -> str:
     return query.name if isinstance(query, NamedStatement) else "unnamed"
 
 
-class Queries(Mapping[str, bytes]):
+class Queries(Mapping[str, NamedStatement]):
     """The statements of one `.sql` file by name. A name that is not there is a KeyError at first use.
 
     Values are bytes, which psycopg takes as they are: no SQL is composed at run time.
@@ -41,10 +46,11 @@ class Queries(Mapping[str, bytes]):
         if len(self._blocks) != len(headers):
             raise ValueError(f"{path.name} names a statement twice")
         module = ".".join(path.with_suffix("").parts[_below_package(path) :])
-        for name, block in self._blocks.items():
+        for header, (name, block) in zip(headers, self._blocks.items(), strict=True):
             block.name = f"{module}.{name}"
+            block.is_prepared = header["prepared"] is not None
 
-    def __getitem__(self, name: str) -> bytes:
+    def __getitem__(self, name: str) -> NamedStatement:
         return self._blocks[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
--- agent: an agent's settings, its leader, and the settings of the leader
+-- agent, prepared: an agent's settings, its leader, and the settings of the leader
 SELECT a.settings, a.leader_agent_id, l.settings AS leader_settings
 FROM agents a
 LEFT JOIN agents l ON l.tenant_id = a.tenant_id AND l.agent_id = a.leader_agent_id

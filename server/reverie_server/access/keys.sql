@@ -1,4 +1,4 @@
--- authenticate: the valid key of that id, and whether this server has ever had a key (from then on it is not open)
+-- authenticate, prepared: the valid key of that id, and whether this server has ever had a key (from then on it is not open)
 SELECT EXISTS (SELECT FROM keys) AS has_keys, k.tenant_id, k.key_id, k.secret_sha256, k.role, k.owner_key, k.agent_ids,
        k.name
 FROM (SELECT) AS one_row

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.search.candidates import Candidates
@@ -96,7 +97,8 @@ async def fact_sources(
         return {}
     params = {"tenant_id": tenant_id, "chunk_ids": list(chunk_ids)}
     found: dict[int, tuple[FactSource, ...]] = {}
-    for row in await (await connection.execute(SQL["sources"], params)).fetchall():
+    [rows] = await in_one_message(connection, [Statement(SQL["sources"], params)])
+    for row in rows:
         chunk_id = row.pop("chunk_id")
         found[chunk_id] = (*found.get(chunk_id, ()), FactSource(**row))
     return found

@@ -3,11 +3,14 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
        set_config('hnsw.ef_search', %(ef_search)s, true),
        set_config('hnsw.max_scan_tuples', '200000', true);
 
--- owner_names: what the owner is called by, as they said themselves, where that is sure; by the index facts_of_names
+-- owner_names, prepared: what the owner is called by, as they said themselves, where that is sure; by the index facts_of_names
 SELECT f.object FROM slices s
-JOIN facts f ON f.tenant_id = s.tenant_id AND f.slice_id = s.slice_id
+CROSS JOIN LATERAL (
+    SELECT object, said_at, fact_id FROM facts
+    WHERE tenant_id = %(tenant_id)s AND slice_id = s.slice_id
+      AND subject = 'user' AND predicate IN ('name', 'nickname') AND state = 'current' AND confidence > 0.69 OFFSET 0
+) f
 WHERE s.tenant_id = %(tenant_id)s AND s.owner_key = %(owner_key)s AND NOT s.past
-  AND f.subject = 'user' AND f.predicate IN ('name', 'nickname') AND f.state = 'current' AND f.confidence > 0.69
 ORDER BY f.said_at DESC, f.fact_id
 LIMIT 4;
 
@@ -170,7 +173,7 @@ LEFT JOIN LATERAL (
       AND o.term = ANY(%(others)s::text[]) AND o.chunk_id = k.chunk_id
 ) f ON cardinality(%(others)s::text[]) > 0;
 
--- passages: where passages stand, their text, headings and time, and the episode of each passage of a summary
+-- passages, prepared: where passages stand, their text, headings and time, and the episode of each passage of a summary
 SELECT c.chunk_id, c.slice_id, c.tier::text AS tier, c.start_line, c.end_line,
        coalesce(d.path, 'facts/fact-' || f.fact_id) AS path, c.text, c.heading_path,
        e.episode_id, e.abstract, e.session_id, e.from_seq, e.through_seq,

@@ -10,7 +10,7 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
-from reverie_indexer.database.messages import Statement
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_server.heuristics.fact_labels import statement_without
 from reverie_server.search.superseded_text import StatedAt, Superseded
@@ -35,7 +35,7 @@ async def superseded_sentences(
     if not (sought := set(keys)):
         return {}
     statement = superseded_statement(tenant_id, slice_ids, sought, now=now, as_of=as_of)
-    rows = await (await connection.execute(*statement)).fetchall()
+    [rows] = await in_one_message(connection, [statement])
     shared = {row["sentence_sha256"] for row in rows for fact in row["holding"] if fact["subject"] != row["subject"]}
     elsewhere = await stated_elsewhere(connection, tenant_id, slice_ids, shared, now=now, as_of=as_of)
     return superseded_of(rows, elsewhere)
@@ -55,7 +55,8 @@ async def stated_elsewhere(
         return {}
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "keys": sorted(keys), "now": now, "as_of": as_of}
     found: dict[bytes, list[StatedAt]] = {}
-    for row in await (await connection.execute(SQL["elsewhere"], params)).fetchall():
+    [rows] = await in_one_message(connection, [Statement(SQL["elsewhere"], params)])
+    for row in rows:
         place = (row["document_id"], bytes(row["line_sha256"]) if row["seq"] is None else row["seq"])
         found.setdefault(bytes(row["sentence_sha256"]), []).append((row["fact_id"], place))
     return found
@@ -113,7 +114,7 @@ async def preceding_sentences(
     if not (sought := sorted(set(keys))):
         return []
     params = {"tenant_id": tenant_id, "slice_ids": list(slice_ids), "keys": sought}
-    rows = await (await connection.execute(SQL["preceding"], params)).fetchall()
+    [rows] = await in_one_message(connection, [Statement(SQL["preceding"], params)])
     return [(bytes(row["old_sha256"]), bytes(row["new_sha256"])) for row in rows]
 
 
@@ -122,5 +123,5 @@ async def replacing_sentences(connection: Connection, tenant_id: str, fact_ids: 
     if not fact_ids:
         return {}
     params = {"tenant_id": tenant_id, "fact_ids": sorted(fact_ids)}
-    rows = await (await connection.execute(SQL["replacing"], params)).fetchall()
+    [rows] = await in_one_message(connection, [Statement(SQL["replacing"], params)])
     return {bytes(row["sentence_sha256"]): row["fact_id"] for row in rows}

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import overload
 
-from psycopg.rows import DictRow, tuple_row
+from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_server.search.candidates import Candidates, Integers
 from reverie_server.search.hot.load import OFF_LOOP_FROM, term_key
@@ -69,12 +70,11 @@ class HeldTexts(Sequence[str]):
         missing |= self._shared.likely
         self._shared.likely.clear()
         params = {"tenant_id": tenant_id, "chunk_ids": list(missing)}
-        async with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
-            await cursor.execute(SQL["texts"], params)
-            for chunk_id, slice_id, text in await cursor.fetchall():
-                if slice_id != missing.pop(chunk_id):
-                    raise OutOfStepError
-                self._shared.known[chunk_id] = text
+        [found] = await in_one_message(connection, [Statement(SQL["texts"], params)])
+        for passage in found:
+            if passage["slice_id"] != missing.pop(passage["chunk_id"]):
+                raise OutOfStepError
+            self._shared.known[passage["chunk_id"]] = passage["text"]
         if missing:
             raise OutOfStepError
 

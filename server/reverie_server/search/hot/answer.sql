@@ -1,4 +1,4 @@
--- texts: the texts of some passages, and the slices that they are in
+-- texts, prepared: the texts of some passages, and the slices that they are in
 SELECT c.chunk_id, c.slice_id, c.text
 FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
 CROSS JOIN LATERAL (
