@@ -2,7 +2,7 @@
 SELECT session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,
        compactions, compacted_through, completed_through, summary, created_at, updated_at
 FROM sessions
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND (%(state)s::text IS NULL OR state = %(state)s::text)
   AND (%(since)s::timestamptz IS NULL OR updated_at >= %(since)s::timestamptz)
   AND (%(before_at)s::timestamptz IS NULL

@@ -1,7 +1,7 @@
 -- turns: turns of an owner (null: the team's) with an agent that began after a time, the oldest first
 SELECT turn_id AS id, at, kind, session_id, outcome, tokens
 FROM turns
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND at > %(since)s::timestamptz
 ORDER BY at, turn_id
 LIMIT %(limit)s;

@@ -20,17 +20,22 @@ WITH own AS MATERIALIZED (
            OR (at, owner_key) < (%(before_at)s::timestamptz, %(before_owner)s::text COLLATE "C"))
     ORDER BY at DESC, owner_key DESC
     LIMIT %(limit)s
+), of_episodes AS MATERIALIZED (
+    SELECT owner_key, count(*) AS count FROM episodes
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+      AND owner_key = ANY(ARRAY(SELECT owner_key FROM page))
+    GROUP BY owner_key
 )
 SELECT p.owner_key, p.at AS updated_at,
        (SELECT count(*) FROM documents d JOIN own o ON o.slice_id = d.slice_id
         WHERE d.tenant_id = %(tenant_id)s AND o.owner_key = p.owner_key AND d.session_key IS NULL
           AND d.deleted_at IS NULL)::integer AS document,
        t.sessions, t.message,
-       (SELECT count(*) FROM episodes e
-        WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.owner_key = p.owner_key)::integer AS episodic,
+       coalesce(e.count, 0)::integer AS episodic,
        (SELECT count(*) FROM facts f JOIN own o ON o.slice_id = f.slice_id
         WHERE f.tenant_id = %(tenant_id)s AND o.owner_key = p.owner_key AND f.state = 'current')::integer AS fact
 FROM page p
+LEFT JOIN of_episodes e ON e.owner_key = p.owner_key
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS sessions, coalesce(sum(s.message_count), 0)::integer AS message FROM sessions s
     WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key = p.owner_key

@@ -21,7 +21,7 @@ SELECT t.facts::integer, t.trusted::integer, t.doubted::integer, t.old::integer,
         WHERE d.tenant_id = %(tenant_id)s AND d.session_key IS NULL AND d.deleted_at IS NULL)::integer AS files,
        s.sessions, s.messages,
        (SELECT count(*) FROM episodes e JOIN own o USING (slice_id)
-        WHERE e.tenant_id = %(tenant_id)s AND e.owner_key IS NOT DISTINCT FROM %(owner_key)s::text)::integer AS episodes,
+        WHERE e.tenant_id = %(tenant_id)s AND (e.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND e.owner_key IS NULL))::integer AS episodes,
        (SELECT count(*) FROM entities e JOIN own o USING (slice_id) WHERE e.tenant_id = %(tenant_id)s)::integer AS entities,
        (SELECT count(*) FROM contradictions c JOIN own o USING (slice_id)
         WHERE c.tenant_id = %(tenant_id)s AND c.state = 'open')::integer AS contradictions,
@@ -29,11 +29,11 @@ SELECT t.facts::integer, t.trusted::integer, t.doubted::integer, t.old::integer,
         WHERE p.tenant_id = %(tenant_id)s AND p.state = 'open')::integer AS duplicates,
        (SELECT count(*) FROM unmet_requests r JOIN sessions c ON c.tenant_id = r.tenant_id AND c.session_key = r.session_key
         WHERE NOT r.for_model AND r.unheard_since IS NULL AND r.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
-          AND c.owner_key IS NOT DISTINCT FROM %(owner_key)s::text)::integer AS unmet_requests
+          AND (c.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND c.owner_key IS NULL))::integer AS unmet_requests
 FROM trust t
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS sessions, coalesce(sum(c.message_count), 0)::integer AS messages FROM sessions c
-    WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+    WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND (c.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND c.owner_key IS NULL)
 ) s;
 
 -- jobs: how many jobs failed, and how many wait or run; they are not where the rows of a tenant may be

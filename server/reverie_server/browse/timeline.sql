@@ -9,7 +9,7 @@ WITH RECURSIVE talk AS (
        AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
        AND (NOT %(is_shared)s::boolean OR EXISTS (
             SELECT FROM sessions s WHERE s.tenant_id = %(tenant_id)s AND s.session_key = m.session_key
-              AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
+              AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)))
      ORDER BY m.at DESC LIMIT 1)
     UNION ALL
     SELECT last.at FROM talk t, LATERAL (
@@ -18,7 +18,7 @@ WITH RECURSIVE talk AS (
           AND m.at >= %(since)s::timestamptz AND m.at < date_trunc('day', t.at, %(zone)s)
           AND (NOT %(is_shared)s::boolean OR EXISTS (
                SELECT FROM sessions s WHERE s.tenant_id = %(tenant_id)s AND s.session_key = m.session_key
-                 AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
+                 AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)))
         ORDER BY m.at DESC LIMIT 1) last
 ), talks AS (
     SELECT date_trunc('day', at, %(zone)s) AS day FROM talk LIMIT %(limit)s
@@ -27,7 +27,7 @@ WITH RECURSIVE talk AS (
     UNION
     SELECT date_trunc('day', ended_at, %(zone)s) FROM episodes
     WHERE 'episode' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-      AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text AND ended_at < %(before)s::timestamptz
+      AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL) AND ended_at < %(before)s::timestamptz
     UNION
     SELECT date_trunc('day', started_at, %(zone)s) FROM reports
     WHERE 'night' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = %(own_id)s::bigint
@@ -57,12 +57,12 @@ FROM (
     FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
     WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
       AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
-      AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+      AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
     GROUP BY s.session_key, date_trunc('day', m.at, %(zone)s)
     UNION ALL
     SELECT 'episode', ended_at, 1, 1 FROM episodes
     WHERE 'episode' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-      AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+      AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
       AND ended_at >= %(since)s::timestamptz AND ended_at < %(before)s::timestamptz
     UNION ALL
     SELECT 'night', started_at, 1, 1 FROM reports
@@ -92,13 +92,13 @@ WITH happened AS (
     FROM messages m JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
     WHERE 'conversation' = ANY(%(kinds)s::text[]) AND m.tenant_id = %(tenant_id)s AND m.slice_id = %(own_id)s::bigint AND m.tokens >= 0
       AND m.at >= %(since)s::timestamptz AND m.at < %(before)s::timestamptz
-      AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+      AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
     GROUP BY s.session_id, s.session_key, date_trunc('day', m.at, %(zone)s)
     UNION ALL
     SELECT 'episode', 'ep-' || episode_id, ended_at, through_seq - from_seq + 1, method, session_id, episode_id, NULL
     FROM episodes
     WHERE 'episode' = ANY(%(kinds)s::text[]) AND tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-      AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+      AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
       AND ended_at >= %(since)s::timestamptz AND ended_at < %(before)s::timestamptz
     UNION ALL
     SELECT 'night', report_id, started_at, jsonb_array_length(promoted), status, NULL, NULL, NULL FROM reports

@@ -2,7 +2,7 @@
 SELECT turn_id, owner_key, session_id, kind, at, asked, sections, tokens, memories, match_count, top_score, outcome, model,
        milliseconds, answer
 FROM turns
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND (%(session_id)s::text IS NULL OR session_id = %(session_id)s::text)
   AND (%(turn_id)s::text IS NULL OR turn_id = %(turn_id)s::text)
   AND (%(before_at)s::timestamptz IS NULL

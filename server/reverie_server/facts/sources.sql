@@ -63,6 +63,8 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e
     WHERE o ->> 'kind' = 'messages'
 ) AS f ON true
-LEFT JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = f.session_key AND m.seq = f.seq
+LEFT JOIN LATERAL (
+    SELECT at FROM messages WHERE tenant_id = %(tenant_id)s AND session_key = f.session_key AND seq = f.seq OFFSET 0
+) m ON true
 WHERE r.tenant_id = %(tenant_id)s AND r.slice_id = %(slice_id)s AND r.document_id = %(document_id)s
 GROUP BY r.line_sha256;

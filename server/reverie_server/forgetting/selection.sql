@@ -11,7 +11,7 @@ SELECT m.content AS said, a.content AS answer FROM messages m
 JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_key
 JOIN messages a ON a.tenant_id = m.tenant_id AND a.session_key = m.session_key AND a.seq = m.seq + 1
 WHERE m.tenant_id = %(tenant_id)s AND m.slice_id = ANY(%(slice_ids)s::bigint[]) AND m.tokens >= 0 AND m.role = 'user'
-  AND a.role = 'assistant' AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND a.role = 'assistant' AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
   AND EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS t(text) WHERE strpos(m.content, t.text) > 0)
 ORDER BY m.at DESC, m.session_key, m.seq DESC LIMIT %(limit)s;
 

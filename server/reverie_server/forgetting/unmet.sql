@@ -45,7 +45,7 @@ SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
   AND (%(before)s::bigint IS NULL OR r.request_id < %(before)s::bigint)
 ORDER BY r.request_id DESC LIMIT %(limit)s;
 
@@ -54,14 +54,14 @@ SELECT r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key
 FROM unmet_requests r
 JOIN sessions s ON s.tenant_id = r.tenant_id AND s.session_key = r.session_key
 JOIN messages m ON m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE r.tenant_id = %(tenant_id)s AND NOT r.for_model AND r.unheard_since IS NULL AND s.agent_id = %(agent_id)s AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
   AND r.request_id = %(request_id)s;
 
 -- dismiss: take a request of an owner's conversations from the list
 DELETE FROM unmet_requests r USING sessions s, messages m
 WHERE s.tenant_id = r.tenant_id AND s.session_key = r.session_key
   AND m.tenant_id = r.tenant_id AND m.session_key = r.session_key AND m.seq = r.seq
-  AND r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND r.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
   AND r.request_id = %(request_id)s AND r.unheard_since IS NULL
 RETURNING r.request_id, r.asked_at, s.session_id, r.seq, m.message_id, s.owner_key;
 

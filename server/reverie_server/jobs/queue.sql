@@ -10,14 +10,14 @@ WHERE queue_name IN ('reverie', 'reverie-quarantine') AND status = 'todo' AND sc
 -- There a job can be seen as soon as the coordinator has committed, a moment before the node of its cause has, or for as
 -- long as that node is away. Whatever causes a job holds a lock of the slice's row, which its prepared part keeps.
 SELECT slice_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND NOT past AND current_setting('reverie.on_nodes', true) = 'on'
 FOR UPDATE;
 
 -- started: record that a stage begins on a slice, where the slice still exists
 INSERT INTO stages (tenant_id, slice_id, stage, last_started_at)
 SELECT tenant_id, slice_id, %(stage)s, clock_timestamp() FROM slices
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND NOT past
 ON CONFLICT (tenant_id, slice_id, stage) DO UPDATE SET last_started_at = clock_timestamp();
 
@@ -28,7 +28,7 @@ SELECT tenant_id, slice_id, %(stage)s, CASE WHEN %(status)s <> 'failed' THEN clo
        CASE WHEN %(status)s = 'failed' THEN clock_timestamp() END, %(status)s, %(reason)s::text, %(error)s::text,
        %(method)s::text
 FROM slices
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
   AND NOT past
 ON CONFLICT (tenant_id, slice_id, stage) DO UPDATE
 SET last_success_at = coalesce(excluded.last_success_at, stages.last_success_at),

@@ -22,7 +22,7 @@ SELECT s.session_id
 FROM sessions s
 JOIN messages m ON m.tenant_id = s.tenant_id AND m.session_key = s.session_key
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text
+  AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)
   AND s.updated_at >= %(since)s AND m.role = 'user' AND m.at >= %(since)s AND m.at <= %(now)s
 ORDER BY m.at, m.session_key, m.seq
 LIMIT 1;

@@ -27,7 +27,10 @@ SELECT x.document_id, x.line_sha256,
        coalesce(jsonb_agg(jsonb_build_array(t.document_id, (e ->> 'seq')::int)) FILTER (WHERE t.document_id IS NOT NULL), '[]')
            AS messages
 FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[]) AS k(document_id, line_sha256)
-JOIN derivations x ON x.tenant_id = %(tenant_id)s AND x.document_id = k.document_id AND x.line_sha256 = k.line_sha256
+CROSS JOIN LATERAL (
+    SELECT tenant_id, document_id, line_sha256, slice_id, sources FROM derivations
+    WHERE tenant_id = %(tenant_id)s AND document_id = k.document_id AND line_sha256 = k.line_sha256 OFFSET 0
+) x
 LEFT JOIN LATERAL jsonb_array_elements(x.sources) AS o ON %(with_messages)s AND o ->> 'kind' = 'messages'
 LEFT JOIN LATERAL jsonb_array_elements(o -> 'messages') AS e ON true
 LEFT JOIN sessions s ON s.tenant_id = x.tenant_id AND s.slice_id = x.slice_id AND s.session_id = o ->> 'session_id'

@@ -1,6 +1,6 @@
 -- lock: the memory that turns of an owner (null: the team) were made of; who forgets in it is waited for
 SELECT slice_id FROM slices
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s::text AND NOT past
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL) AND NOT past
 FOR SHARE;
 
 -- add: turns of one memory

@@ -20,7 +20,11 @@ ORDER BY v.line_sha256;
 -- origins: the provenance of some lines of files, oldest first
 SELECT d.document_id, d.line_sha256, d.stage, d.method, d.prompt, d.prompt_version, d.model, d.sources, d.at
 FROM (SELECT DISTINCT * FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[])) AS w(document_id, line_sha256)
-JOIN derivations d ON d.tenant_id = %(tenant_id)s AND d.document_id = w.document_id AND d.line_sha256 = w.line_sha256
+CROSS JOIN LATERAL (
+    SELECT derivation_id, document_id, line_sha256, stage, method, prompt, prompt_version, model, sources, at
+    FROM derivations
+    WHERE tenant_id = %(tenant_id)s AND document_id = w.document_id AND line_sha256 = w.line_sha256 OFFSET 0
+) d
 ORDER BY d.derivation_id;
 
 -- delete_lines: the provenance of lines of a file that are gone

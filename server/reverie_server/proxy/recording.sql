@@ -8,7 +8,7 @@ WHERE tenant_id = %(tenant_id)s AND session_key = %(session_key)s
 -- session_with_message: of the newest sessions of an agent and an owner (null: the shared ones) that with a message
 SELECT s.session_id FROM (
     SELECT session_key, session_id, updated_at FROM sessions
-    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
     ORDER BY updated_at DESC, session_key DESC
     LIMIT %(limit)s
 ) s

@@ -5,7 +5,7 @@ WITH found AS MATERIALIZED (
            compactions, compacted_through, completed_through, summary, created_at, updated_at
     FROM sessions
     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-      AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+      AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
     ORDER BY session_key
     LIMIT 1
 )
@@ -29,5 +29,5 @@ SELECT session_key, slice_id, session_id, owner_key, state, metadata, last_seq, 
        compactions, compacted_through, completed_through, summary, created_at, updated_at
 FROM sessions
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-  AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+  AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
 FOR NO KEY UPDATE;

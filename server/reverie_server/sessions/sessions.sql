@@ -26,7 +26,7 @@ WITH found AS MATERIALIZED (
     SELECT session_key, slice_id, compacted_through, last_seq
     FROM sessions
     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-      AND owner_key IS NOT DISTINCT FROM %(owner_key)s
+      AND (owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND owner_key IS NULL)
     ORDER BY session_key
     LIMIT 1
 )

@@ -7,5 +7,5 @@ LEFT JOIN sessions s ON s.tenant_id = m.tenant_id AND s.session_key = m.session_
 WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
   AND c.slice_id = ANY(%(slice_ids)s::bigint[])
   AND (d.expires_at IS NULL OR d.expires_at > %(now)s)
-  AND (c.tier = 'document' OR (m.role = 'user' AND s.owner_key IS NOT DISTINCT FROM %(owner_key)s::text))
+  AND (c.tier = 'document' OR (m.role = 'user' AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)))
 ORDER BY c.chunk_id;
