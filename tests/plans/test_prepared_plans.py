@@ -20,15 +20,22 @@ from reverie_indexer.database.database import Database, visible_slices
 from reverie_indexer.database.messages import numbered
 from reverie_indexer.database.queries import Queries
 from reverie_server.access import gate, keys
+from reverie_server.nights import digest
+from reverie_server.prompt import context_files
+from reverie_server.provenance import record
 from reverie_server.runtime import Runtime
-from reverie_server.search import known_facts, store, superseded
+from reverie_server.search import fact_copies, known_facts, log_lines, store, superseded
 from reverie_server.search.hot import answer
+from reverie_server.sessions import lookup, sessions
 
 ROOT = Path(__file__).parents[2]
 OWNERS, FACTS = 3000, 300
 # More than any of them has to read, and less than a tenth of what there is.
 MOST = 80
-FILES = (indexer_database.SQL, gate.SQL, keys.SQL, known_facts.SQL, store.SQL, superseded.SQL, answer.SQL)
+FILES = (
+    *(indexer_database.SQL, gate.SQL, keys.SQL, digest.SQL, context_files.SQL, record.SQL, lookup.SQL, sessions.SQL),
+    *(fact_copies.SQL, known_facts.SQL, log_lines.SQL, store.SQL, superseded.SQL, answer.SQL),
+)
 PREPARED = sorted((name, queries) for queries in FILES for name in queries if queries[name].is_prepared)
 
 
@@ -82,6 +89,11 @@ async def generic_plan(database: Database, statement: bytes, *, as_owner: bool) 
             [slice_id],
         )
         rows = await facts.fetchall()
+        documents = await connection.execute(
+            "SELECT min(document_id) AS document_id FROM documents WHERE slice_id = %s", [slice_id]
+        )
+        own = await documents.fetchone()
+        assert own is not None
         params = {
             "tenant_id": "default",
             "agent_id": "wren",
@@ -94,6 +106,15 @@ async def generic_plan(database: Database, statement: bytes, *, as_owner: bool) 
             "keys": [bytes(row["sentence_sha256"]) for row in rows],
             "now": datetime(2026, 4, 3, tzinfo=UTC),
             "as_of": None,
+            "document_ids": [own["document_id"]],
+            "hashes": [b"none"],
+            "with_messages": True,
+            "session_id": "web:1",
+            "viewer": "user:1",
+            "limit": 1,
+            "paths": ["MEMORY.md", "memory.md"],
+            "notes_from": "memory/2026-11-23",
+            "notes_to": "memory/2026-11-30/",
         }
         cursor = psycopg.AsyncClientCursor(connection, row_factory=dict_row)
         if as_owner:

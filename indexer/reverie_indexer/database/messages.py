@@ -121,12 +121,10 @@ async def in_one_message(
     with _remembering(connection, message):
         cursor = await connection.execute(message)
     rows: list[list[DictRow]] = []
-    at = 0
     for position in message.positions:
-        for _ in range(position - at):
-            cursor.nextset()
-        at = position
-        rows.append(await cursor.fetchall() if cursor.description is not None else [])
+        await cursor.set_result(position)
+        result = cursor.pgresult
+        rows.append(await cursor.fetchall() if result is not None and result.ntuples else [])
     return rows
 
 

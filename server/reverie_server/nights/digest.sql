@@ -1,11 +1,14 @@
--- card: the reports of an owner's memory with an agent (null: the team's) that put something into the long-term memory
+-- card, prepared: the reports of an owner's memory with an agent (null: the team's) that put something into the long-term memory
 -- and that the viewer has not seen, the newest first
 SELECT r.report_id, r.slice_id, r.promoted
 FROM reports r
 WHERE r.tenant_id = %(tenant_id)s AND r.mode <> 'dreaming' AND r.slice_id = ANY(ARRAY(
           SELECT slice_id FROM slices
-          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND NOT past
-            AND (owner_key = %(owner_key)s OR (%(owner_key)s::text IS NULL AND owner_key IS NULL))))
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key = %(owner_key)s AND NOT past
+          UNION ALL
+          SELECT slice_id FROM slices
+          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND owner_key IS NULL AND NOT past
+            AND %(owner_key)s::text IS NULL))
   AND r.status = 'success' AND r.promoted <> '[]'
   AND NOT EXISTS (SELECT FROM report_views v
                   WHERE v.tenant_id = %(tenant_id)s AND v.report_id = r.report_id AND v.viewer = %(viewer)s)

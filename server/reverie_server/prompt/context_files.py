@@ -158,7 +158,7 @@ async def _as_it_holds(
         "hashes": [sha256 for _, sha256 in lines],
         "with_messages": is_shared,
     }
-    found = await (await connection.execute(SQL["machine_made"], params)).fetchall()
+    [found] = await in_one_message(connection, [Statement(SQL["machine_made"], params)])
     machine_made: defaultdict[int, dict[bytes, list[PlaceOfSentence]]] = defaultdict(dict)
     for row in found:
         made_of = [(document_id, seq) for document_id, seq in row["messages"]]

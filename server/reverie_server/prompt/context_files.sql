@@ -1,4 +1,4 @@
--- prompt_files: the living files of the open slices that are enabled, at one of some paths, or notes of some days. The text
+-- prompt_files, prepared: the living files of the open slices that are enabled, at one of some paths, or notes of some days. The text
 -- of each is looked up by itself: without statistics the planner would read all versions of the tenant to join them.
 WITH selected AS (
     SELECT document_id, slice_id, path, enabled, sort_order, version FROM documents
@@ -21,7 +21,7 @@ FROM selected f
 JOIN slices s ON s.tenant_id = %(tenant_id)s AND s.slice_id = f.slice_id
 ORDER BY f.sort_order, f.path, f.document_id;
 
--- machine_made: those of some lines of files that the server wrote by itself; where they are asked for, with the messages
+-- machine_made, prepared: those of some lines of files that the server wrote by itself; where they are asked for, with the messages
 -- behind each, as (document of the session, number)
 SELECT x.document_id, x.line_sha256,
        coalesce(jsonb_agg(jsonb_build_array(t.document_id, (e ->> 'seq')::int)) FILTER (WHERE t.document_id IS NOT NULL), '[]')

@@ -13,6 +13,7 @@ from datetime import datetime
 from psycopg.rows import DictRow
 
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.isolate import isolated
 from reverie_server.provenance.line_identity import Derived, added_lines, entry_lines, line_sha256
@@ -88,7 +89,8 @@ async def origins_of_lines(
     hashes = [line_sha256(line) for _, line in lines]
     params = {"tenant_id": tenant_id, "document_ids": [document_id for document_id, _ in lines], "hashes": hashes}
     rows: dict[tuple[int, bytes], list[DictRow]] = {}
-    for row in await (await connection.execute(SQL["origins"], params)).fetchall():
+    [found] = await in_one_message(connection, [Statement(SQL["origins"], params)])
+    for row in found:
         rows.setdefault((row.pop("document_id"), bytes(row["line_sha256"])), []).append(row)
     keys = [(document_id, line_hash) for (document_id, _), line_hash in zip(lines, hashes, strict=True)]
     return {line: rows[key] for line, key in zip(lines, keys, strict=True) if key in rows}

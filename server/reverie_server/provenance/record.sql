@@ -17,7 +17,7 @@ WHERE d.tenant_id = %(tenant_id)s AND d.slice_id = %(slice_id)s AND d.path = %(p
   AND (%(stage)s::text IS NULL OR v.stage = %(stage)s::text)
 ORDER BY v.line_sha256;
 
--- origins: the provenance of some lines of files, oldest first
+-- origins, prepared: the provenance of some lines of files, oldest first
 SELECT d.document_id, d.line_sha256, d.stage, d.method, d.prompt, d.prompt_version, d.model, d.sources, d.at
 FROM (SELECT DISTINCT * FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[])) AS w(document_id, line_sha256)
 CROSS JOIN LATERAL (

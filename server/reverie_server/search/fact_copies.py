@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.model import Tier
 from reverie_server.heuristics.fact_sentences import keyed_sentences
@@ -55,7 +56,8 @@ async def composed_copies(
     }
     by_path = _rows_by_path(candidates, "message")
     found: defaultdict[tuple[int, bytes], list[int]] = defaultdict(list)
-    for stating in await (await connection.execute(SQL["composed"], params)).fetchall():
+    [sources] = await in_one_message(connection, [Statement(SQL["composed"], params)])
+    for stating in sources:
         key = bytes(stating.pop("sentence_sha256"))
         found[stating["slice_id"], key] += _rows_of(candidates, by_path, FactSource(**stating))
     copies: dict[int, list[int]] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reverie_indexer.database.database import Connection
+from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.text.chunk import note_date
 from reverie_server.files.well_known import PROFILE
@@ -73,7 +74,7 @@ async def rows_of_facts(
         "document_ids": [document_id for document_id, _ in keys],
         "hashes": [sha256 for _, sha256 in keys],
     }
-    found = await (await connection.execute(SQL["made_of_messages"], params)).fetchall()
+    [found] = await in_one_message(connection, [Statement(SQL["made_of_messages"], params)])
     said = {
         (row["document_id"], bytes(row["line_sha256"]))
         for row in found

@@ -22,7 +22,7 @@ WHERE x.stage = 'daily_log' AND EXISTS (
       AND (%(within)s::bigint[] IS NULL OR c.chunk_id = ANY(%(within)s::bigint[])))
 ORDER BY x.document_id, x.line_sha256;
 
--- made_of_messages: the lines of files that facts made, each with a message that it was made of, by the document of its
+-- made_of_messages, prepared: the lines of files that facts made, each with a message that it was made of, by the document of its
 -- session and its number
 SELECT x.document_id, x.line_sha256, d.document_id AS session_document_id, (message ->> 'seq')::integer AS seq
 FROM unnest(%(document_ids)s::bigint[], %(hashes)s::bytea[]) AS k(document_id, line_sha256)

@@ -1,4 +1,4 @@
--- session_of_id: the session of an agent and an owner (null: the shared one) with one id
+-- session_of_id, prepared: the session of an agent and an owner (null: the shared one) with one id
 -- The slice is looked up by its key (LIMIT 1): without statistics the planner would join the other way round.
 WITH found AS MATERIALIZED (
     SELECT session_key, slice_id, session_id, owner_key, state, metadata, last_seq, message_count, tokens,

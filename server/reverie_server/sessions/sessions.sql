@@ -20,7 +20,7 @@ SELECT seq, role, content, at, tokens, message_id, extra FROM (
 WHERE %(max_bytes)s::bigint IS NULL OR m.bytes_before < %(max_bytes)s::bigint
 ORDER BY seq;
 
--- live_messages: those of the session of an agent and an owner (null: the shared one) with one id that are not compacted,
+-- live_messages, prepared: those of the session of an agent and an owner (null: the shared one) with one id that are not compacted,
 -- in order
 WITH found AS MATERIALIZED (
     SELECT session_key, slice_id, compacted_through, last_seq
