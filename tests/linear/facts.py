@@ -510,6 +510,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.fact_labels.statement_without": lambda text: fact_labels.statement_without(
         "user", "works_as", text[:256], text, ended=[text[256:512]]
     ),
+    "reverie_server.heuristics.fact_labels.said_once": lambda text: fact_labels.said_once(text.split()),
     "reverie_server.heuristics.fact_times.time_to_come": lambda text: fact_times.time_to_come(text, text[-20:], AT),
     "reverie_server.heuristics.fact_times.begins_later": lambda text: fact_times.begins_later(text, AT),
     "reverie_server.heuristics.fact_times.in_its_time": lambda text: fact_times.in_its_time(

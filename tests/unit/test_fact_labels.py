@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reverie_server.heuristics import fact_labels
-from reverie_server.heuristics.fact_labels import label_of, statement_without
+from reverie_server.heuristics.fact_labels import label_of, said_once, statement_without
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,14 @@ def test_a_statement_is_left_without_what_has_ended(
     predicate: str, object_: str, text: str, ended: list[str], statement: str
 ) -> None:
     assert statement_without("user", predicate, object_, text, ended=ended) == statement
+
+
+def test_what_another_statement_begins_with_is_not_said_twice() -> None:
+    parts = ["Hello, I'm Tobi.", "Hello, I'm Tobi, 31.", "I live in Wem.", "Hello, I'm Tobi, 31, a technician.", ""]
+    assert said_once(parts) == ["I live in Wem.", "Hello, I'm Tobi, 31, a technician."]
+    # A word is no beginning of a longer one.
+    assert said_once(["I live in Bath.", "I live in Bathford.", "I live in Bath."]) == [
+        "I live in Bath.",
+        "I live in Bathford.",
+    ]
+    assert said_once(["我在麦穗。", "我在麦穗科技工作。", "我姓吴。"]) == ["我在麦穗科技工作。", "我姓吴。"]

@@ -14,7 +14,7 @@ from reverie_server.heuristics.changes.fact_ledger import TimedFact
 from reverie_server.heuristics.changes.superseding import resolve
 from reverie_server.heuristics.extract import UserStatement
 from reverie_server.heuristics.fact_grammar.terms import content_terms
-from reverie_server.heuristics.fact_labels import statement_without
+from reverie_server.heuristics.fact_labels import said_once, statement_without
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.memorable import Memorable, Target
@@ -230,7 +230,7 @@ def _of_part(line: str, holding: Sequence[StatedFact], ended: Sequence[str], unt
     ]
     body = without_marker(line)
     if all(statements) and body.strip(" .") not in {statement.strip(" .") for statement in statements}:
-        return line.removesuffix(body) + " ".join(dict.fromkeys(statements))
+        return line.removesuffix(body) + " ".join(said_once(statements))
     return line if "(until " in line else f"{line} (until {until.date().isoformat()})"
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
@@ -65,6 +66,22 @@ def statement_without(
         return _whole(text[: own.end()])
     label = _whole(_APPOSITION.split(label_of(subject, predicate, object, text, "", is_end=is_end), maxsplit=1)[0])
     return "" if any(_find(over, label) for over in ended) else label
+
+
+def said_once(statements: Iterable[str]) -> list[str]:
+    """The statements in order, without those that are the beginning of another: facts of one sentence may be told by as
+    much of it as comes before what has ended."""
+    ends = " .,;:!。，；"
+    each = list(dict.fromkeys(statement for statement in statements if statement))
+    last = sorted((statement.rstrip(ends), statement) for statement in each)
+    parts = {shorter for (begins, shorter), (longer, _) in pairwise(last) if _begins_with(longer, begins)}
+    return [statement for statement in each if statement not in parts]
+
+
+def _begins_with(text: str, words: str) -> bool:
+    """Whether a text begins with some words, the last of them whole."""
+    goes_on = text[len(words) : len(words) + 1]
+    return text.startswith(words) and (not goes_on.isalnum() or is_unspaced(words))
 
 
 def _find(words: str, text: str) -> re.Match[str] | None:

@@ -12,7 +12,7 @@ from psycopg.rows import DictRow
 from reverie_indexer.database.database import Connection
 from reverie_indexer.database.messages import Statement, in_one_message
 from reverie_indexer.database.queries import Queries
-from reverie_server.heuristics.fact_labels import statement_without
+from reverie_server.heuristics.fact_labels import said_once, statement_without
 from reverie_server.search.superseded_text import StatedAt, Superseded
 
 SQL = Queries(__file__)
@@ -86,8 +86,7 @@ def superseded_of(rows: Iterable[DictRow], elsewhere: Mapping[bytes, Sequence[St
         of_others = tuple(elsewhere.get(key, ()))
         other_ids = {fact_id for fact_id, _ in of_others}
         facts = [fact for fact in first["holding"] if fact["fact_id"] not in other_ids]
-        holding = [_without(fact, over) for fact in facts]
-        statements = tuple(dict.fromkeys(statement for statement in holding if statement))
+        statements = tuple(said_once(_without(fact, over) for fact in facts))
         is_likely, is_guessed = (all(row[name] for row in ended) for name in ("is_likely", "is_guessed"))
         found[key] = Superseded(
             first["fact_id"],
