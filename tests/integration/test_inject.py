@@ -147,6 +147,15 @@ async def test_a_message_never_brings_itself_back(wren: Runtime) -> None:
     assert (await inject(wren, "I keep the spare key of the greenhouse under the blue pot")).injected == 0
 
 
+async def test_what_has_left_the_long_term_memory_is_found_and_not_injected(wren: Runtime) -> None:
+    left = "# Left the memory in 2026-04\n\n## 2026-04-04\n\n- The walnut desk came from Uppsala.\n"
+    await put(wren, "memory/archive/2026-04.md", left)
+    asked = "Where did the walnut desk come from?"
+    assert (await inject(wren, asked)).section == ""
+    found = (await wren.search.search(request_for(granted(), asked, max_results=5))).results
+    assert any("Uppsala" in result.text for result in found)
+
+
 async def test_an_echoed_block_brings_nothing_back(wren: Runtime) -> None:
     """Seen elsewhere: an injected line was stored, found, injected and stored again, 668 times."""
     block = (await inject(wren, QUESTION)).section

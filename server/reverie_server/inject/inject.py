@@ -23,7 +23,7 @@ from reverie_server.heuristics.past import asks_about_past
 from reverie_server.heuristics.small_talk import is_small_talk
 from reverie_server.inject.query_expansion import salient_sentences, shortened, with_recent_messages
 from reverie_server.inject.section import Entry, FoundMemory, PromptContents, fit, notice_of, section, select
-from reverie_server.search.derived_files import is_diary
+from reverie_server.search.derived_files import only_repeats
 from reverie_server.search.episode_passages import episode_text
 from reverie_server.search.recall_log import RecallLog
 from reverie_server.search.relevance import log_odds
@@ -253,12 +253,12 @@ class Injector:
         max_tokens = settings.auto_inject_max_tokens if request.max_tokens is None else request.max_tokens
         texts = [request.message, *request.recent_user_messages, *request.prompt_texts, *self._seeds]
         prompt = PromptContents(texts, frozenset((*request.in_prompt, *INSTRUCTIONS)), request.message)
-        # The diary repeats what others say.
+        # The diary and the archives repeat what others say, or said.
         relevant = [
             result
             for result in results
             if result.relevance >= threshold
-            and not is_diary(result.path)
+            and not only_repeats(result.path)
             and not _is_of_session(result, request.in_session)
         ]
         if threshold > 0:

@@ -9,7 +9,7 @@ from reverie_indexer.database.database import Connection
 from reverie_server.files.well_known import PROFILE
 from reverie_server.heuristics.past import asks_about_past
 from reverie_server.search.candidates import Booleans, Candidates, files_with, message_of
-from reverie_server.search.derived_files import is_diary
+from reverie_server.search.derived_files import is_diary, only_repeats
 from reverie_server.search.hot.answer import need_texts
 from reverie_server.search.known_facts import KnownFacts
 from reverie_server.search.log_lines import is_of_note, log_rows, rows_of_facts, rows_of_messages
@@ -61,12 +61,13 @@ class Choice:
 
         A line of the daily log whose message is no candidate is no result either, if the message is in the index and
         passes the filters, nor is the diary of the nights, which repeats what others say, unless its folder is asked
-        for. A passage that a superseded sentence matched comes after the passage of the fact that replaced it, which
-        enters the list in its place.
+        for; nor, where nobody asked, what has left MEMORY.md. A passage that a superseded sentence matched comes after
+        the passage of the fact that replaced it, which enters the list in its place.
         """
         excluded = set(copied)
         if self.request.path_prefix is None:
-            excluded.update(files_with(self.candidates, is_diary))
+            only_kept = only_repeats if self.request.is_unasked else is_diary
+            excluded.update(files_with(self.candidates, only_kept))
         rows = await self._select(scores, is_exact, excluded)
         if not await self.facts.may_have_ended():
             return Chosen(rows, scores, {}, ())

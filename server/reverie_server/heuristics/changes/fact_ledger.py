@@ -25,6 +25,9 @@ _NAMING_NOTHING = content_terms(
     "one ones hattest hast hatte alte alten alter vorige vorigen frühere früheren anterior anteriores antiguo antigua"
     " viejo vieja 原来 之前 以前 原先"
 )
+# Where one lives nearly everything is there once, but for what one is called by: "my phone number at home".
+_AT_HOME = content_terms("home house flat daheim zuhause hause wohnung casa piso apartamento")
+_ONE_OF_MANY = content_terms("number phone telephone nummer telefon número teléfono address adresse dirección mail")
 # Subject and predicate of a fact, and the terms of its object, as they are compared.
 Compared = tuple[str, str, frozenset[str]]
 # A look-up by terms looks at this many facts of each term at most, the newest.
@@ -171,8 +174,14 @@ def _thing_key(subject: str, *, is_timed: bool) -> str:
     if is_unspaced(subject):
         return without_timed_kind(key) if is_timed else key
     terms = content_terms(key)
-    core = terms - TIMED_KINDS if is_timed else terms
+    core = terms - TIMED_KINDS if is_timed else _of_home(terms)
     return " ".join(sorted(core)) if core and len(terms) > 1 else key
+
+
+def _of_home(terms: frozenset[str]) -> frozenset[str]:
+    """The terms of a thing without what says that it is where one lives: `Wi-Fi password at home`."""
+    rest = terms - _AT_HOME
+    return rest if len(rest) > 1 and not rest & _ONE_OF_MANY else terms
 
 
 def _terms_of(object_: str) -> frozenset[str]:

@@ -31,6 +31,8 @@ _SOLD = {"english": "I sold my {}.", "german": "Ich habe {} verkauft.", "spanish
 # What was told so many sentences ago is what "I sold it" speaks of.
 _MAX_SENTENCES_AGO = 3
 _ARTICLE = re.compile(r"(?:an?|einen?|eine|una?|mi|my|the|el|la) ", re.IGNORECASE)
+# "Our Wi-Fi's name is Otter and the password is …": it is that of the Wi-Fi.
+_CALLED = re.compile(r"(?:[ -]names?|-?name|的?名字?)$", re.IGNORECASE)
 _OF_THING = {"english": "{} of {}", "german": "{} von {}", "spanish": "{} de {}", "chinese": "{1}的{0}"}
 
 
@@ -64,6 +66,7 @@ def with_owner(subject: Subject | None, owner: str | None, phrases: Phrases) -> 
     is_bare = subject.kind == "thing" and subject.owned is None and folded(subject.name) in GENERIC_VALUES
     if not is_bare or folded(owner) in GENERIC_VALUES:
         return subject
+    owner = _CALLED.sub("", owner) or owner
     return replace(subject, name=wording.format(subject.name, owner)[:MAX_FIELD_CHARS])
 
 

@@ -197,7 +197,9 @@ _OF_THING = re.compile(
     r"^(budget|code|password|passcode|pin|deadline|rent|price|trip|flight|holiday)"
     r" (?:for|of|to) (?:the |our |my )?([\w -]+)$"
 )
-_HAN_JOINTS = re.compile("(?:的|新|旧|舊|现在|目前|我们|我|咱们|家里|那个|这个|时间$|日期$)")
+_HAN_JOINTS = re.compile(
+    "(?:的|新|旧|舊|现在|目前|(?:我们|我|咱们?|俺)家里?|我们|我|咱们|家里|家头|屋头|屋里头?|那个|这个|时间$|日期$)"
+)
 _HAN_NAMES = (
     ("手机号码", "手机号"),
     ("电话号码", "手机号"),
