@@ -51,6 +51,35 @@ def test_what_asks_or_says_something_else_is_none(value: str, said: str, answer:
     assert echoes_of(value, said, answer) == []
 
 
+@pytest.mark.parametrize(
+    ("value", "said", "answer"),
+    [
+        ("7715", "The alarm code of the shed is 7715.", "The alarm code of the shed is 7715, just ask me in the rain."),
+        (
+            "580213",
+            "Der Türcode vom Keller ist 580213.",
+            "Der Türcode vom Keller ist 580213, den behalte ich für dich.",
+        ),
+        ("3815", "La clave del portón es 3815.", "La clave del portón es 3815, la tengo anotada para cuando la pida."),
+        ("580213", "车库门锁密码是580213", "车库门锁密码是580213，下次站在门口问我就行。"),
+    ],
+)
+def test_a_code_that_is_said_again_of_its_thing_may_have_more_beside_it(value: str, said: str, answer: str) -> None:
+    assert echoes_of(value, said, answer) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "answer"),
+    [
+        ("7715", "The alarm code of the shed is 7715.", "Alarm codes like 7715 are guessed after 300 attempts."),
+        ("2019", "We bought the old mill in 2019.", "The old mill of 2019 was cheap compared with today's prices."),
+        ("7715", "The alarm code of the shed is 7715.", "Is the alarm code of the shed still 7715?"),
+    ],
+)
+def test_another_number_a_year_or_a_question_is_no_code_said_again(value: str, said: str, answer: str) -> None:
+    assert echoes_of(value, said, answer) == []
+
+
 TEME = "I work as a vet at Teme Animal Clinic in Hereford."
 VET = f"I'm Nora Whitcombe. {TEME} It's bucketing down here."
 DEPOT = "Keith Rowlands runs our depot and he wants it in writing by tonight."

@@ -31,6 +31,8 @@ _DIGITS = re.compile(r"\d{1,20}")
 _IS = re.compile(r"['’]s(?!\w)")
 # A code has so many digits.
 _FEWEST_DIGITS = 3
+# One that is alone a code has more, and there are years.
+_DIGITS_OF_CODE, _FEWEST_OF_THING, _YEAR = 4, 2, re.compile(r"(?:19|20)\d\d")
 _MAX_NAME_WORDS = 3
 _EDGES = " \t\r\n.,;:!?。、，；：！？…\"'“”„‘’«»「」『』*_`"
 
@@ -72,7 +74,7 @@ def echoes_of(value: str, said: str, answer: str) -> list[str]:
     """The sentences of an answer that repeat a value, given all that was said. Takes time linear in the texts."""
     of_value, known, text = _Said.of(value), _Said.of(said), strip_injected(answer)
     sentences = [text[span.start : span.end] for span in spoken_sentences(text) if span.end - span.start <= _MAX_CHARS]
-    return [sentence for sentence in sentences if _repeats(sentence, of_value, known)]
+    return [s for s in sentences if _repeats(s, of_value, known) or _says_code(s, of_value, known)]
 
 
 def retold_in(value: str, statement: str, message: str, summary: str) -> list[str]:
@@ -138,6 +140,15 @@ def _retells(own: _Said, value: _Said, statement: _Known, message: _Known) -> bo
 def _has_value(own: _Said, value: _Said) -> bool:
     # A town or a firm is repeated by its words.
     return bool(own.numbers & value.numbers if value.numbers else value.words and value.words <= own.words)
+
+
+def _says_code(sentence: str, value: _Said, known: _Said) -> bool:
+    """Whether a sentence says again what a code is of, whatever it says beside that: "The code of the shed is 7715, ask
+    me when you stand in the rain". A year is no code."""
+    own = _Said.of(sentence)
+    is_code = any(len(number) >= _DIGITS_OF_CODE and not _YEAR.fullmatch(number) for number in value.numbers)
+    is_of_thing = len(own.words & known.words) >= _FEWEST_OF_THING
+    return is_code and is_of_thing and value.numbers <= own.numbers <= known.numbers and not is_question(sentence)
 
 
 def _repeats(sentence: str, value: _Said, known: _Said) -> bool:
