@@ -401,6 +401,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.marked_people.people_in": lambda text: marked_people.people_in(
         [Mark(at, at + 1, "person" if at % 2 else "rel", 0.9, of=0) for at in range(len(text))]
     ),
+    "reverie_server.heuristics.marked_people.farther_names": lambda text: marked_people.farther_names(
+        text, [Mark(at, at + 1, "person" if at else "rel", 0.9, of=0) for at in range(len(text))]
+    ),
     "reverie_server.heuristics.marked_people.relation_of": lambda text: marked_people.relation_of(
         text, Mark(0, len(text), "rel", 0.9)
     ),
@@ -453,6 +456,9 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.changes.changed_values.is_of_another_value": lambda text: (
         changed_values.is_of_another_value(_change(f"{text} code 4471"), f"{text} code 9026")
+    ),
+    "reverie_server.heuristics.changes.paired_changes.can_end_marked": lambda text: paired_changes.can_end_marked(
+        _change(text), text, (), is_likely=True
     ),
     "reverie_server.heuristics.changes.paired_changes.can_end_whole": lambda text: paired_changes.can_end_whole(
         _change(text), text, (), is_likely=True

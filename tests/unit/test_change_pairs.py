@@ -33,6 +33,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     NewSentence,
     can_be_otherwise,
+    can_end_marked,
     can_end_whole,
     nearness_of,
     pair_log_odds,
@@ -424,6 +425,34 @@ def test_what_ends_all_that_a_sentence_says(language: str, said: str, later: str
     known = [as_open(each) for each in read_facts([Utterance(said, NOW - timedelta(days=30))], language)]
     [change] = change_sentences([Utterance(later, NOW)], language, with_statements=True)
     assert can_end_whole(change, said, known, is_likely=True) is can_end
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate", "value", "later", "can_end"),
+    [
+        ("Mia's in her second year at Bath.", "Mia", "school", "Bath", "Two bedrooms so Mia's got somewhere.", False),
+        ("The boss here, Mr Tan, eats lunch with us.", "user", "boss", "Mr Tan", "We eat lunch outside.", False),
+        ("Rex is nine and bites postmen.", "Rex", "age", "nine", "Rex bites nobody at the new place now.", False),
+        ("We've got the flat in Elmer.", "user", "lives_in", "Elmer", "I lie on the floor in Elmer.", False),
+        ("We've got the flat in Elmer.", "user", "lives_in", "Elmer", "We live in Stoke now.", True),
+        ("The boss here, Mr Tan, eats lunch with us.", "user", "boss", "Mr Tan", "My new boss is Ms Lee.", True),
+    ],
+)
+def test_what_is_marked_ends_by_what_can_be_said_of_it(
+    text: str, subject: str, predicate: str, value: str, later: str, can_end: bool
+) -> None:
+    fact = OpenFact(
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        text=text,
+        said_at=NOW - timedelta(days=30),
+        is_functional=True,
+        about_user=subject == "user",
+        category="profile",
+    )
+    [change] = change_sentences([Utterance(later, NOW)], "english", with_statements=True)
+    assert can_end_marked(change, text, [fact], is_likely=True) is can_end
 
 
 def test_a_guess_needs_a_word_that_both_share_or_a_word_of_change() -> None:

@@ -317,3 +317,20 @@ def test_what_the_assistant_says_is_not_marked() -> None:
 
 def test_what_the_sentence_takes_back_is_no_fact_of_a_mark() -> None:
     assert facts("Our {rel:dog} is called {person=1:Bruno}, not {person=1:Balu}.", read=True) == []
+
+
+def test_what_is_read_of_somebody_else_is_not_the_speakers() -> None:
+    assert facts("Tom Reed is a {job:driving instructor} and has nerves of steel.", read=True) == []
+    assert facts("{name:Tom Reed} is a driving instructor and has nerves of steel.", read=True) == []
+    of_both = facts("Tom Reed is a driving instructor, I'm a {job:train driver}.", read=True)
+    assert ("user", "works_as", "driving instructor") not in of_both
+
+
+def test_of_two_names_for_the_one_boss_the_nearer_one_is_it() -> None:
+    said = "My {rel:boss} is {person=1:Kathi Polz}. That is not my other Kathi, {person=1:Kathi Bauer} is a midwife."
+    assert [each for each in facts(said) if each[1] == "boss"] == [("user", "boss", "Kathi Polz")]
+
+
+def test_words_that_a_job_is_over_and_name_none_have_to_be_sure() -> None:
+    assert facts("{over_job:I'm on hold} so talk to me.", sure=0.7) == []
+    assert facts("{over_job:They let me go} today.", sure=0.9) == [("user", "quit", "job")]

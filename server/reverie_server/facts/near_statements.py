@@ -16,6 +16,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.isolate import isolated
 from reverie_server.facts.unread import MAX_BYTES, MAX_MESSAGES, Round, Unread, statements_of
+from reverie_server.heuristics.changes.change_sentences import OpenFact
 from reverie_server.heuristics.fact_sentences import sentence_key
 
 SQL = Queries(__file__)
@@ -29,10 +30,12 @@ _LEAST_SIMILARITY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class NearStatement:
-    """A sentence of an earlier message, with the texts of the facts that it states, whether these hold or not."""
+    """A sentence of an earlier message, with the texts of the facts that it states, whether these hold or not, and what
+    marks say of it that holds."""
 
     statement: Unread
     stated: frozenset[str]
+    marked: Sequence[OpenFact] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,15 @@ class SaidBefore:
         async with self.database.tenant(place.tenant_id) as connection:
             await own_slices(connection, place)
             stated = await (await connection.execute(SQL["stated"], {**params, "keys": sentences})).fetchall()
+            said = await (await connection.execute(SQL["marked"], {**params, "keys": sentences})).fetchall()
         facts: defaultdict[bytes, set[str]] = defaultdict(set)
         for row in stated:
             facts[bytes(row["sentence_sha256"])].add(row["text"])
-        return [NearStatement(each, frozenset(facts[sentence_key(each.sentence)])) for each in found]
+        marked: defaultdict[bytes, list[OpenFact]] = defaultdict(list)
+        for row in said:
+            marked[bytes(row.pop("sentence_sha256"))].append(OpenFact(**row))
+        keyed = [(each, sentence_key(each.sentence)) for each in found]
+        return [NearStatement(each, frozenset(facts[key]), marked[key]) for each, key in keyed]
 
 
 async def said_before(database: Database, given: Round, model_id: int) -> SaidBefore:

@@ -40,3 +40,12 @@ WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
   AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
   AND (f.method = 'llm' OR f.model IS NULL)
 ORDER BY k.sentence_sha256, f.text;
+
+-- marked: what marks say that holds, of some sentences
+SELECT k.sentence_sha256, f.subject, f.predicate, f.object, f.text, f.said_at, f.is_functional, f.about_user, f.category
+FROM fact_sentences k
+JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
+WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
+  AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
+  AND f.method <> 'llm' AND f.model IS NOT NULL AND f.state = 'current' AND f.change ->> 'kind' IS DISTINCT FROM 'ends'
+ORDER BY k.sentence_sha256, f.fact_id;

@@ -27,6 +27,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     NewSentence,
     Vectors,
     can_be_otherwise,
+    can_end_marked,
     can_end_whole,
     is_apart,
     nearness_of,
@@ -79,11 +80,13 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What was said in one sentence before: the facts of it that hold, and the statement, unless it was ended."""
+    """What was said in one sentence before: the facts of it that hold, and the statement, unless it was ended, with
+    what marks say of it."""
 
     sentence: EarlierSentence
     facts: Sequence[OpenFact] = ()
     statement: Unread | None = None
+    marked: Sequence[OpenFact] = ()
 
     def ended_by(self, change: ChangeSentence, *, is_likely: bool) -> tuple[OpenFact, Unread | None, str] | None:
         """What of it a sentence ends that the model says ends it, and the cue: of its facts the one of whose kind the
@@ -94,6 +97,8 @@ class _Earlier:
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None, cue
         if self.statement is None or not can_end_whole(change, self.sentence.text, self.facts, is_likely=is_likely):
+            return None
+        if not can_end_marked(change, self.sentence.text, self.marked, is_likely=is_likely):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement, cue
 
@@ -218,7 +223,7 @@ class PairedChanges:
             if (made := self.made.get(statement.key)) is not None:
                 found.append(_Earlier(sentence, [made]))
             elif holding or not each.stated:
-                found.append(_Earlier(sentence, holding, statement))
+                found.append(_Earlier(sentence, holding, statement, each.marked))
             else:
                 found.append(_Earlier(sentence))
         found += [

@@ -136,6 +136,9 @@ def _with_their_statement(known: Sequence[Known], closures: Mapping[int, Closure
     for fact in known:
         if not fact.said or not fact.is_of_mark or fact.fact_id in closures or fact.decided is not None:
             continue
+        # "Pickle is nine and bites the postmen": she bites them no more, and is as old as before.
+        if not can_change(fact.predicate) or fact.predicate == "age":
+            continue
         of_sentence = ends.get((fact.text, fact.said[-1].said_at), [])
         judged = [closure for closure in of_sentence if closure is not None]
         if judged and len(judged) == len(of_sentence):

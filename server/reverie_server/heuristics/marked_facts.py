@@ -28,6 +28,7 @@ from reverie_server.heuristics.marked_objects import is_none
 from reverie_server.heuristics.marked_people import (
     Somebody,
     being_of,
+    farther_names,
     is_of_end,
     is_own,
     is_sure,
@@ -52,6 +53,8 @@ UNSURE = 0.6
 """How far one of any other mark is believed at least (`confidence_of`). It takes the place of no surer fact, and, but
 for homes and employers, of none: "im chewing gum like a footy manager" is no job, and ends none."""
 _FOR_CONFIDENCE = 0.08
+# What says that a job or a love is over, and of which it does not say, takes all of it away.
+_SURE_OF_ALL = 0.75
 # A job beside another ends no employer.
 _SIDE_JOB = re.compile(
     r"(?<!\w)(?:side|second|weekend|saturday|sunday|part-time|holiday) (?:job|gig|work)"
@@ -243,15 +246,18 @@ def _said(text: str, marks: Sequence[Mark], people: People) -> Iterator[_Said]:
     """What the marks of a text say that are sure, in its order."""
     marks = _with_ended_pet(text, whole_marks(text, marks))
     beings = people_in(marks)
+    farther = farther_names(text, marks)
     for at, mark in enumerate(marks):
         value = value_of(text[mark.start : mark.end])
+        if at in farther:
+            continue
         if not value or not is_sure(mark) or mark.state == "next" or is_none(text, mark, value):
             continue
         if mark.label in NAMES:
             yield from _said_of(text, mark, value, beings[at], people)
         elif mark.label in _ENDED:
             whose = SELF if is_own(mark) else subject_of_mark(text, being_of(mark, beings), people)
-            if mark.label == "over_job" and _SIDE_JOB.search(text) is not None:
+            if mark.confidence < _SURE_OF_ALL or (mark.label == "over_job" and _SIDE_JOB.search(text) is not None):
                 continue
             if whose == SELF or (whose is not None and mark.label == "over_job"):
                 predicate, object_ = _ENDED[mark.label]
@@ -303,9 +309,10 @@ def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People)
 
 def _is_read(fact: StatedFact, said: _Said) -> bool:
     """Whether a fact that was read of the same sentence says the same, another value of what one has once, or what it
-    takes the place of: "Our dog is called Bruno, not Balu" gives no dog Balu."""
+    takes the place of: "Our dog is called Bruno, not Balu" gives no dog Balu. What is read of somebody else is not the
+    speaker's: "Tom Reed is a driving instructor"."""
     if (fact.subject == SELF) != (said.subject == SELF):
-        return False
+        return said.subject == SELF and _is_of_other(fact, said)
     if (fact.subject, fact.predicate) == (said.subject, said.kind.predicate) and said.kind.is_functional:
         return True
     old = fact.change.old_object if fact.change is not None else None
@@ -313,3 +320,10 @@ def _is_read(fact: StatedFact, said: _Said) -> bool:
         return True
     value, other = content_terms(said.value), content_terms(fact.object)
     return (value <= other or other <= value) if value and other else folded(said.value) == folded(fact.object)
+
+
+def _is_of_other(fact: StatedFact, said: _Said) -> bool:
+    """Whether a fact of somebody else has what a mark says of the speaker, or is of whom it takes for the speaker."""
+    if said.kind.predicate == "name":
+        return folded(said.value) == folded(fact.subject)
+    return fact.predicate == said.kind.predicate and content_terms(said.value) == content_terms(fact.object)

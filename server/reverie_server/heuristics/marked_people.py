@@ -127,6 +127,21 @@ def people_in(marks: Sequence[Mark]) -> dict[int, Somebody]:
     return beings
 
 
+def farther_names(text: str, marks: Sequence[Mark]) -> frozenset[int]:
+    """Of several names for one of whom one has one at a time, all but the nearest: "My team lead is Kathi Polz. That is
+    not my Kathi, she's a midwife"."""
+    names: dict[int, list[int]] = {}
+    for at, mark in enumerate(marks):
+        if mark.label in NAMES and _is_of_mark(mark) and marks[mark.of].label in BEINGS - NAMES:
+            names.setdefault(mark.of, []).append(at)
+    found: set[int] = set()
+    for of, of_kind in names.items():
+        if len(of_kind) > 1 and relation_of(text, marks[of]) in single_roles():
+            by_distance = sorted(of_kind, key=lambda at: abs(marks[at].start - marks[of].start))
+            found.update(by_distance[1:])
+    return frozenset(found)
+
+
 def being_of(mark: Mark, beings: Mapping[int, Somebody]) -> Somebody | None:
     """Of whom a mark is said; None where that is the speaker, or nobody knows."""
     return beings.get(mark.of) if _is_of_mark(mark) else None

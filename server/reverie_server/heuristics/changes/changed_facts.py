@@ -151,7 +151,7 @@ class SimilarityLimits:
 
 def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
-    if fact.said_at >= change.said_at or fact.predicate in NEVER or change.values.is_empty:
+    if fact.said_at >= change.said_at or fact.predicate in NEVER | {"age"} or change.values.is_empty:
         return False
     if not _has_old_value(change, fact) or not can_be_its_value(change, fact):
         return False
@@ -212,7 +212,11 @@ def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -
 
 
 def _can_be_replaced(fact: OpenFact) -> bool:
-    return (fact.is_functional and fact.predicate not in NEVER) or fact.predicate in _CHOICES or fact.predicate in PETS
+    return (
+        (fact.is_functional and fact.predicate not in NEVER | {"age"})
+        or fact.predicate in _CHOICES
+        or fact.predicate in PETS
+    )
 
 
 def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSentence, limits: SimilarityLimits) -> bool:

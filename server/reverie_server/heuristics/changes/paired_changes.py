@@ -52,7 +52,6 @@ from reverie_server.heuristics.stated_fact import SELF
 APART = timedelta(hours=1)
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
-
 _FOR_GOOD = NEVER - {"located"} | {"age"}
 # Of such a thing a life has one at a time.
 _OF_ONE_A_LIFE = content_terms(
@@ -100,7 +99,8 @@ _MOVES = re.compile(
 _MOVED_IN = re.compile(
     r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
 )
-# What somebody does not tolerate, a birthday, a day of birth: each ends by what is said of such, or of the same thing.
+# What somebody does not tolerate, a birthday, a day of birth, a degree: each ends by what is said of such, or of the
+# same thing.
 _ABIDING = tuple(
     re.compile(rf"(?<!\w)(?:{words})|{han}")
     for words, han in (
@@ -113,8 +113,20 @@ _ABIDING = tuple(
             r"due date(?!\w)|(?:baby|babies|twins)(?: is| are|'s)? due(?!\w)|entbindungstermin\w*|salg?[oe] de cuentas",
             "预产期|預產期",
         ),
+        (
+            r"degrees?(?!\w)|diplomas?(?!\w)|ph\.?d(?!\w)|bachelor['’]?s?(?!\w)|master['’]s(?!\w)"
+            r"|\w*(?:studium|diplom|abschluss)(?!\w)|licenciatura(?!\w)|maestría(?!\w)|doctorado(?!\w)",
+            "学位|文凭|毕业证|學位",
+        ),
     )
 )
+_STUDIES = re.compile(
+    r"(?<!\w)(?:school|uni(?:versity)?|college|courses?|degree|class|lessons?|stud(?:y|ies|ied|ying)|learn\w*|graduat\w*|apprentice\w*"
+    r"|\w*schule|studi(?:um|er\w*)|hochschule|fachhochschule|klasse|ausbildung|lehre|lern\w*|kurs|kita|kindergarten"
+    r"|colegio|escuela|universidad|carrera|estudi\w+|instituto|curso|clases?|aprend\w+|jardín)(?!\w)"
+    r"|[大小中]学|学校|高中|专业|毕业|转学|幼儿园|上学|[在改]学|课"
+)
+_IT = re.compile(r"(?<!\w)(?:it|es|lo)(?!\w)|它")
 _GOES = content_terms("go going went every twice gehe gehen fahre jeden jede voy vamos ir cada hago mache do")
 _HAN_ILLNESS = re.compile(r"[病炎症癌]$|血[压壓糖脂]|哮喘|贫血")
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
@@ -197,7 +209,10 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     is_of_them = fact.predicate == "lives_in" and fact.subject != SELF
     if is_of_them and not (has_value(change, fact) or says_it_is_over(change) or _MOVES.search(sentence)):
         return False
-    if not can_be_its_value(change, fact):
+    if not can_be_its_value(change, fact) or _is_of_another_event(change, fact):
+        return False
+    # "Two bedrooms, so Ellie's got somewhere" says nothing of what she reads at Cardiff.
+    if fact.predicate in ("school", "learns") and not (says_it_is_over(change) or _STUDIES.search(sentence)):
         return False
     # Who has children has them, until something else is said of children.
     if fact.predicate == "has" and _is_kin(fact.object) and not _is_kin(change.said):
@@ -217,6 +232,14 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
     return is_about(change, fact) and not _is_of_another_scope(change, fact)
+
+
+def _is_of_another_event(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a fact says when something takes place, and a sentence does not speak of that, nor says that something is
+    over: "I'm taking the exam on the 22nd" moves no driving test."""
+    if fact.predicate != "when" or fact.subject == SELF or says_it_is_over(change):
+        return False
+    return not names_subject(change, fact.subject) and _IT.search(folded(change.said)) is None
 
 
 def _says_it_is_gone(change: ChangeSentence, fact: OpenFact) -> bool:
@@ -316,6 +339,30 @@ def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], 
         return False
     is_alike = change.tells or bool(content_terms(text) & content_terms(change.said))
     return (is_likely or is_alike) and has_to_do_with(change, text)
+
+
+def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact], *, is_likely: bool) -> bool:
+    """Whether a sentence can end all that another says (`text`), where `facts` are read in that, or marked.
+
+    It has to be able to end one of them, or else all; what is said of somebody only where it shares more than who that
+    is. What it says, too, is not over: "I lie on the floor in Andritz" behind "We got the flat in Andritz".
+    """
+    if not facts:
+        return True
+    said = content_terms(change.said)
+    homes = [fact for fact in facts if fact.predicate == "lives_in" or _is_kin(fact.predicate)]
+    is_told_again = any(terms and terms <= said for fact in homes if (terms := content_terms(fact.object)))
+    if is_told_again and not (change.tells or says_it_is_over(change) or _gives_another(change, text)):
+        return False
+    if any(can_be_otherwise(change, fact) for fact in facts):
+        return True
+    if any(fact.predicate in ROLES for fact in facts):
+        return False
+    who = content_terms(" ".join(f"{fact.subject} {fact.object}" for fact in facts))
+    is_of_other = any(not fact.about_user for fact in facts)
+    if is_of_other and len((content_terms(text) - who) & said) < _FEWEST_BESIDE:
+        return False
+    return can_end_whole(change, text, facts, is_likely=is_likely)
 
 
 def _gives_another(change: ChangeSentence, text: str) -> bool:

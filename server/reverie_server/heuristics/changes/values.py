@@ -70,6 +70,14 @@ _KINDS = GENERIC_EVENTS | content_terms(
     " passwort nummer preis kosten gebühr miete gehalt betrag geburtstag kurs karte buchung tisch zimmer stunde minute"
     " tag abend leute prozent grad seite schritt código clave número precio costo alquiler sueldo cumpleaños clase"
     " reserva mesa habitación hora minuto día noche gente kilómetro grado página paso dólar"
+    # How often and when, and who: my father has more than one appointment.
+    " every each daily weekly monthly always jede jeder jeden jedes immer täglich wöchentlich cada todo siempre"
+    " 每周 每天 每月 每年 每个 每次 个周 个星 星期 礼拜 周末 周一 周二 周三 周四 周五 周六 周日 周天"
+    " 期一 期二 期三 期四 期五 期六 期日 期天 今天 明天 昨天 今晚 昨晚"
+    " 上午 下午 早上 中午 晚上 现在 最近 自己 我们 已经"
+    " dad daddy mum mom mummy father mother brother sister son daughter husband wife papa mama vater mutter bruder"
+    " schwester sohn tochter papá mamá padre madre hermano hermana hijo hija marido esposa"
+    " 爸爸 妈妈 老爸 老妈 我爸 我妈 哥哥 姐姐 弟弟 妹妹 儿子 女儿 老公 老婆"
 )
 _NAME = re.compile(r"(?<=[\w,'’)] )(?!I(?:['’]|\b))(?P<name>[A-ZÁÉÍÓÚÑ][\w'’-]+)")
 # In German any noun has a capital; one without an article behind these is nearly always the name of a place.
