@@ -712,6 +712,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.fact_ledger.compared": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.compared_key": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.predicate_key": _BY_RESOLVE,
+    "reverie_server.heuristics.changes.fact_ledger.tails_of": _BY_RESOLVE,
     "reverie_server.heuristics.changes.fact_ledger.with_words": _BY_RESOLVE,
     "reverie_server.facts.older.with_stored": "compares the states of facts",
     "reverie_server.heuristics.changes.change_rules.close_by_change": _BY_RESOLVE,

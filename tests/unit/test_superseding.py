@@ -340,3 +340,95 @@ def test_who_gets_another_one_in_everyday_words_has_the_old_one_no_more(
 )
 def test_the_boss_goes_with_the_employer(new: str, over: list[str]) -> None:
     assert closed(["I work at Northside.", "My boss is Bruno.", new]) == over
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        # The code of a thing at home, in whatever order its words stand.
+        ("english", "Our wifi is called Otter and the password is plum88tree.", "The wifi password is pear31moss now."),
+        (
+            "german",
+            "Unser WLAN heißt Biber und das Passwort ist Hagebutte9.",
+            "Mein WLAN-Passwort daheim ist Dachs771.",
+        ),
+        ("german", "Das WLAN heißt Biber, Passwort ist Hagebutte9.", "Das neue WLAN-Passwort ist Dachs771."),
+        ("spanish", "Nuestro wifi se llama Nutria, la clave es mango2020.", "La nueva clave del wifi es papaya31."),
+        ("chinese", "WiFi叫水獭，密码是 abc12345", "WiFi 密码现在是 qwe98765"),
+        ("chinese", "屋头大门密码是 310245", "大门也是新的，旧码不要了，新大门密码 664120，换成这个存"),
+        ("chinese", "我家门锁密码是2233", "新门锁密码 4455"),
+        # What takes place each week.
+        ("german", "Dienstag ist bei mir immer Chorprobe.", "Der Chor probt jetzt am Donnerstag."),
+        ("english", "Tuesday is band practice for us.", "The band rehearses on Thursdays now."),
+        ("spanish", "Los martes tengo coro.", "El coro ensaya ahora los jueves."),
+        ("chinese", "每周二是合唱团排练", "合唱团改到周四了"),
+        ("chinese", "我每周三打麻将", "麻将改到周五打了"),
+        # A day off.
+        ("english", "I have Mondays off.", "I'm off on Sundays now."),
+        ("german", "Ich hab montags frei.", "Ich hab jetzt sonntags frei."),
+        ("spanish", "Descanso los lunes.", "Ahora descanso los domingos."),
+        ("chinese", "我自己是每周一休", "我现在是周日休"),
+        # An exam, a trip.
+        ("english", "My licence exam, the big one, is on June 9.", "I'm writing the exam on September 22 now."),
+        (
+            "german",
+            "Meine Meisterprüfung, die praktische, ist am 9. Juni.",
+            "Die Prüfung mach ich jetzt am 22. August.",
+        ),
+        ("spanish", "Mi examen de manejo, el práctico, es el 9 de junio.", "Ahora presento el examen el 22 de julio."),
+        ("spanish", "En Semana Santa nos vamos para Cartagena.", "Lo de Cartagena lo corrimos para junio."),
+        # A dose.
+        ("english", "Mum is on donepezil, 5mg at night.", "She's put Mum's donepezil up to 10mg."),
+        ("english", "I take ramipril 5 mg.", "My ramipril is 10 mg now."),
+        ("german", "Ich nehme Ramipril 5 mg.", "Mein Ramipril ist jetzt auf 10 mg."),
+        ("spanish", "Tomo losartán de 50 mg.", "Me subieron el losartán a 100 mg."),
+        ("chinese", "我每天吃二甲双胍500毫克", "二甲双胍加到1000毫克了"),
+        # A boss, a loved one, a town, a vice.
+        ("chinese", "我老板是周姐", "现在的老板谭总人还可以"),
+        ("english", "My girlfriend is Mia.", "We broke up on Tuesday."),
+        ("english", "My girlfriend is Mia.", "Me and Mia are done."),
+        ("chinese", "我女朋友叫小雨", "我们周二分手了"),
+        ("english", "My brother Ayo lives in London.", "Ayo's left London, he lives in Leeds now."),
+        ("chinese", "烟已经一天一包了", "烟我戒了"),
+    ],
+)
+def test_the_new_one_ends_the_old_one_in_other_words(language: str, old: str, new: str) -> None:
+    facts = facts_of([old, new], language)
+    ended = {closure.old for closure in resolve(facts).closures}
+    assert any(fact.fact_id in ended for fact in facts if fact.at == START)
+    assert not any(fact.fact_id in ended for fact in facts if fact.at != START)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        # A place of a kind is no other employer.
+        ("english", ["I work at Maplecrest.", "I work in a lab, so mind the gloves."]),
+        ("german", ["Ich arbeite bei Bosch.", "Ich arbeite in einem Labor."]),
+        ("spanish", ["Trabajo en Bancolombia.", "Trabajo en un banco."]),
+        ("chinese", ["我在华为上班", "我在一家科技公司上班"]),
+        # Another thing, another number of one person.
+        ("english", ["The wifi password at the office is plum88tree.", "The wifi password at home is pear31moss."]),
+        ("german", ["Das WLAN-Passwort im Büro ist Hagebutte9.", "Mein WLAN-Passwort daheim ist Dachs771."]),
+        ("english", ["My phone number is 0171 555 23.", "My phone number at home is 030 44 55."]),
+        ("chinese", ["公司门锁密码是2233", "家里门锁密码是4455"]),
+        ("german", ["Die Chorprobe ist am Dienstag.", "Der Elternabend ist am Donnerstag."]),
+        ("english", ["My driving test is on July 15.", "I'm writing the chemistry exam on September 22 now."]),
+        ("english", ["I take ramipril 5 mg.", "My metformin is 500 mg now."]),
+        # Who has left a town is one's brother as before.
+        ("english", ["Ayo is my brother.", "Ayo's left London."]),
+    ],
+)
+def test_what_is_of_something_else_ends_nothing(language: str, said: Sequence[str]) -> None:
+    assert closed(said, language) == []
+
+
+@pytest.mark.parametrize(
+    ("full", "given"),
+    [("我哥罗大鸿在深圳电子厂上班", "我哥大鸿换到东莞去了"), ("我妹林小雨在上海上班", "我妹小雨换到杭州去了")],
+)
+def test_a_chinese_name_without_the_surname_is_the_same_one(full: str, given: str) -> None:
+    facts = facts_of([full, given], "chinese")
+    ended = {closure.old for closure in resolve(facts).closures}
+    assert any(fact.predicate.startswith("works") and fact.fact_id in ended for fact in facts)
+    assert len({fact.object for fact in facts if fact.subject == "user"}) == 1

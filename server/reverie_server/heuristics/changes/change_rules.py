@@ -34,6 +34,10 @@ _LESSONS = content_terms(
 _OF_SOMEBODY = re.compile(
     r"(?<!\w)(?:sons?|daughters?|kids?|child(?:ren)?|wife|husband|sohn\w*|tochter|töchter|kind\w*|hij[oa]s?|niñ[oa]s?)(?!\w)"
 )
+# `每周三打麻将` is of 麻将.
+_HAN_DOING = re.compile(r"^(?:[去来])?[打玩上跳练学做踢唱](?=[\u3400-\u9fff])")
+# How each vice of Chinese is said beside its one character.
+_VICES = {"烟": re.compile("[抽吸][^，。]{0,8}烟"), "酒": re.compile("喝[^，。]{0,8}酒")}
 _TIMES_OF_DAY = content_terms(
     "morning mornings afternoon afternoons evening evenings night nights morgens vormittags nachmittags abends abend"
     " mañana mañanas tarde tardes noche noches"
@@ -117,6 +121,10 @@ def close_by_change(ledger: Ledger, new: ReadFact, change: Change) -> None:
         meant = [kind for kind, words in _BY_KIND if new.object_terms <= words]
         for old in [old for kind in meant for old in ledger.of_key(new.subject, kind)]:
             ledger.close(old, new)
+    if new.predicate == "quit" and change.kind == "ends" and (vice := _VICES.get(new.fact.object)) is not None:
+        for old in [*ledger.of_key(new.subject, "habit"), *ledger.of_key(new.subject, "drinks")]:
+            if vice.search(old.fact.object) is not None:
+                ledger.close(old, new)
     if change.kind == "ends" and new.predicate in ("left", "moved_out"):
         for role in (*ROLES, *PETS) if new.predicate == "left" else FLATMATES:
             for old in list(ledger.of_key(SELF, predicate_key(role))):
@@ -170,7 +178,7 @@ def _close_on_other_days(ledger: Ledger, new: ReadFact) -> None:
     subject = new.subject_terms - _LESSONS
     is_own_lesson = subject < new.subject_terms and _OF_SOMEBODY.search(new.fact.text.casefold()) is None
     for old in list(ledger.of_key(SELF, "habit")):
-        activity = content_terms(without_days(old.fact.object)) - GOING
+        activity = content_terms(_HAN_DOING.sub("", without_days(old.fact.object).strip())) - GOING
         has_day = bool(old.object_terms - activity - GOING - _TIMES_OF_DAY)
         is_lesson_of = is_own_lesson and has_day and bool(subject) and subject == activity - _TIMES_OF_DAY
         if new.subject_terms == activity or is_lesson_of:
@@ -220,8 +228,10 @@ def _is_named(old: ReadFact, new: ReadFact, named: frozenset[str]) -> bool:
         if old.subject != SELF or named <= old.object_terms:
             return True
         # "My boss has put the delivery off to Friday": a day of the sentence is none of the boss. And "My friend Gerry
-        # said go, he quit the bank himself" does not take back what it says of Gerry.
-        return named <= old.terms and old.predicate not in ROLES and old.fact.at < new.fact.at
+        # said go, he quit the bank himself" does not take back what it says of Gerry. Nor is one's brother less of one
+        # who has left the town.
+        is_who = bool(old.object_terms) and old.object_terms <= new.subject_terms
+        return named <= old.terms and old.predicate not in ROLES and not is_who and old.fact.at < new.fact.at
     return (
         new.subject == SELF
         and not old.fact.about_user

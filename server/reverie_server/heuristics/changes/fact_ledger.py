@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from datetime import datetime
 
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import (
+    GENERIC_VALUES,
     NUMERALS,
     TIMED_KINDS,
     content_terms,
@@ -28,6 +30,11 @@ _NAMING_NOTHING = content_terms(
 # Where one lives nearly everything is there once, but for what one is called by: "my phone number at home".
 _AT_HOME = content_terms("home house flat daheim zuhause hause wohnung casa piso apartamento")
 _ONE_OF_MANY = content_terms("number phone telephone nummer telefon número teléfono address adresse dirección mail")
+_HYPHEN = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{2})")
+# What takes place, as the last part of a German compound: "Chorprobe", "Führerscheinprüfung".
+_TAIL = re.compile(
+    r"(?<=\w{3})(?:probe|stunde|training|kurs|unterricht|prüfung|klausur|termin|treffen|besprechung|untersuchung|operation)$"
+)
 # Subject and predicate of a fact, and the terms of its object, as they are compared.
 Compared = tuple[str, str, frozenset[str]]
 # A look-up by terms looks at this many facts of each term at most, the newest.
@@ -149,11 +156,12 @@ def with_words(fact: TimedFact) -> ReadFact:
     subject, predicate, object_terms = compared(
         fact.subject, fact.predicate, fact.object, is_functional=fact.is_functional
     )
+    tails = tails_of(fact.subject) if fact.predicate == "when" else frozenset()
     return ReadFact(
         fact,
         subject,
         predicate,
-        content_terms(f"{fact.subject} {fact.text} {fact.object}") | object_terms,
+        content_terms(f"{fact.subject} {fact.text} {fact.object}") | object_terms | tails,
         content_terms(fact.subject),
         object_terms,
         _terms_of(change.old_object) - _NAMING_NOTHING if change and change.old_object else frozenset(),
@@ -173,9 +181,21 @@ def _thing_key(subject: str, *, is_timed: bool) -> str:
     key = key_of(subject)
     if is_unspaced(subject):
         return without_timed_kind(key) if is_timed else key
+    if not is_timed and key not in GENERIC_VALUES:
+        # "WLAN-Passwort" is the "Passwort vom WLAN".
+        key = _HYPHEN.sub(" ", key)
     terms = content_terms(key)
+    if is_timed and len(terms) == 1 and (tail := _TAIL.search(key)) is not None:
+        # "Chorprobe" is "Chor".
+        return key[: tail.start()]
     core = terms - TIMED_KINDS if is_timed else _of_home(terms)
     return " ".join(sorted(core)) if core and len(terms) > 1 else key
+
+
+def tails_of(subject: str) -> frozenset[str]:
+    """What German compounds of a subject are, as terms: `Prüfung` of `Führerscheinprüfung`."""
+    tails = (_TAIL.search(word.casefold()) for word in subject.split())
+    return content_terms(" ".join(tail[0] for tail in tails if tail is not None))
 
 
 def _of_home(terms: frozenset[str]) -> frozenset[str]:

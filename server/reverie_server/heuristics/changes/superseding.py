@@ -6,6 +6,7 @@ became known: the answer is the same for the same facts. Where the words are not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,6 +19,7 @@ from reverie_server.heuristics.changes.fact_ledger import (
     ReadFact,
     TimedFact,
     differ_in_scope,
+    tails_of,
     with_words,
 )
 from reverie_server.heuristics.changes.paired_changes import APART
@@ -34,6 +36,13 @@ from reverie_server.heuristics.jest import is_in_jest
 _SAME_EVENT = timedelta(days=21)
 # Of an event with a longer name, a shorter one says what moved within this time.
 _SAME_NAMED_EVENT = timedelta(days=60)
+# An article that names nobody before a noun, and how far before that it is looked for. In German a name has an article,
+# too, and any noun a capital.
+_A_KIND = re.compile(
+    r"(?<!\w)(?:an?|una?)(?: (?!at |in |for |with |en |de )[^\W\d_]{2,15}){0,2} $|[一某][家个個所间間]$", re.IGNORECASE
+)
+_A_GERMAN_KIND = re.compile(r"(?<!\w)(?:einem|einer|[’']?nem|[’']?ner)(?: [a-zäöüß]{2,15}e[nmr])? $")
+_FAR_ARTICLE = 40
 # Of two that are not sure the one that was said last holds.
 _LAST_SAID = frozenset({"lives_in", "works_at", "boss"})
 
@@ -96,6 +105,9 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
             continue
         if not (new.fact.is_functional and old.fact.is_functional):
             continue
+        if change is None and new.predicate == "works_at" and _is_of_kind(new.fact):
+            # "I work in a lab" names no other employer.
+            continue
         is_guess = new.predicate in _LAST_SAID and not old.fact.is_sure
         if change is None and not new.fact.is_sure and not is_guess:
             continue
@@ -126,6 +138,15 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
         _close_of_longer_name(ledger, new)
 
 
+def _is_of_kind(fact: TimedFact) -> bool:
+    """Whether a fact says only of what kind an employer is: `a lab`, `einem Labor`, `一家公司`."""
+    at = fact.text.find(fact.object)
+    start = max(0, at - _FAR_ARTICLE)
+    if at > 0 and _A_GERMAN_KIND.search(fact.text, start, at) is not None:
+        return True
+    return at > 0 and not fact.object[:1].isupper() and _A_KIND.search(fact.text, start, at) is not None
+
+
 def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
     """Close the one open fact of a thing that is called by more words: `The dinner moved` after `the team dinner`."""
     is_event = new.predicate == "when"
@@ -143,6 +164,7 @@ def _close_of_longer_name(ledger: Ledger, new: ReadFact) -> None:
         and (
             is_longer_name(old.subject if is_event else old.predicate, name)
             or (is_value and new.subject_terms < old.subject_terms)
+            or (is_event and new.subject_terms < old.subject_terms | tails_of(old.fact.subject))
         )
     ]
     if len(found) != 1 or says_same(found[0].object_terms, new.object_terms):

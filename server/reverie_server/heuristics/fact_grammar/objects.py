@@ -74,7 +74,7 @@ _SPANISH_TIME = re.compile(
     r"|[/:.]\d|(?= ?(?:a las .*)?$))|\d{4}-\d\d|mañana|hoy|pasado|siguiente|que viene|pr[óo]xim|primer"
     r"|[úu]ltim|enero|febrero|marzo"
     r"|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|otoño|verano|invierno"
-    r"|primavera|navidad"
+    r"|primavera|navidad|semana santa|pascua|carnaval|semana de receso"
     r"|mediod[íi]a|medianoche|(?:una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce)(?!\w))"
 )
 _SPANISH_STREET = re.compile(
@@ -201,6 +201,7 @@ _VAGUE = word_set(
     " esto algo"
     " todo nada bien los las lo"
 )
+_HAN_VAGUE = re.compile(r"[这那]一?个?(?:存|记|就好|就行|吧)?")
 # A German participle behind a thing: `Wir haben eine Wohnung besichtigt` owns none. Nouns have capitals there.
 _DONE = re.compile(r" (?:ge|be|ver|er|ent|zer|zu|ab|an|auf|aus|ein|mit|nach|vor|weg|um)[a-zäöüß]*(?:t|en)$")
 _AMOUNT = re.compile(
@@ -230,6 +231,8 @@ def tidy(text: str) -> str:
 def is_vague(text: str) -> bool:
     """Whether an object names nothing."""
     words = text.casefold().split()
+    if _HAN_VAGUE.fullmatch(text):
+        return True
     return not words or all(word.strip(_EDGES) in _VAGUE for word in words) or len(words) > 3 * _MAX_WORDS
 
 

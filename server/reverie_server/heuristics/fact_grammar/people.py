@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.terms import ROLES
+from reverie_server.heuristics.fact_grammar.terms import ROLES, is_unspaced
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 Gender = Literal["female", "male", "unknown"]
 # A person is looked for this many sentences back at most.
 _MAX_DISTANCE = 3
+# A Chinese name without the surname.
+_HAN_GIVEN = 2
 
 
 _ROLE_NAMES = {
@@ -135,7 +137,8 @@ class People:
         """
         key = folded(name)
         of_role = None if role is None else _role(role)
-        subject = self._of_first_name(key, of_role) or self._by_name.get(key) or self._by_first_name(key) or name
+        subject = self._of_first_name(key, of_role) or self._by_name.get(key) or self._by_first_name(key)
+        subject = subject or self._by_given_name(key, of_role) or name
         if " " in key and folded(subject) != key and self._is_another(subject, of_role):
             subject = name
         roles = self._roles_of.get(subject)
@@ -217,6 +220,13 @@ class People:
         here, earlier = self._here.get(key, set()), self._earlier.get(key, set())
         subjects = here if role is None else {who for who in here | earlier if role in self._roles_of.get(who, ())}
         return next(iter(subjects)) if len(subjects) == 1 else None
+
+    def _by_given_name(self, key: str, role: str | None) -> str | None:
+        """The only one who has that role and this name behind a surname of one character: 罗大鸿 of 大鸿."""
+        if role is None or len(key) != _HAN_GIVEN or not is_unspaced(key):
+            return None
+        subjects = [who for who, roles in self._roles_of.items() if role in roles and who[1:] == key]
+        return subjects[0] if len(subjects) == 1 else None
 
     def _is_another(self, subject: str, role: str | None) -> bool:
         """Whether a longer name is not known to be that of somebody of an earlier conversation."""

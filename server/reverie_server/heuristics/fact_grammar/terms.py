@@ -227,7 +227,7 @@ def key_of(text: str) -> str:
     """A subject or predicate as it is compared: without the words that people leave out or put in."""
     plain = folded(text).translate(_ACCENTS)
     if _UNSPACED.search(plain):
-        short = _HAN_JOINTS.sub("", plain).replace("wi-fi", "wifi")
+        short = _HAN_JOINTS.sub("", plain).replace("wi-fi", "wifi").replace(" ", "")
         return dict(_HAN_NAMES).get(short, short) or plain
     words = [_SYNONYMS.get(word, word) for word in plain.split()]
     short = " ".join(word for word in words if word not in _JOINTS)
