@@ -19,7 +19,7 @@ OWNERS, MESSAGES = 24, 60
 TABLES = {"sessions", "messages", "documents", "chunks", "embedding_cache", "facts", "fact_sentences"}
 
 
-@pytest.mark.parametrize("name", ["message_vectors", "messages", "stated"])
+@pytest.mark.parametrize("name", ["message_vectors", "messages", "stated", "marked"])
 async def test_what_a_person_said_is_read_by_an_index(
     runtime: Runtime, database: Database, conninfo: str, name: str
 ) -> None:
@@ -42,9 +42,11 @@ async def test_what_a_person_said_is_read_by_an_index(
             **{"messages": MAX_MESSAGES, "session_keys": [session["session_key"]] * 3, "seqs": [2, 3, 5], "keys": []},
         }
         found = await (await connection.execute(SQL[name], params)).fetchall()
-        assert len(found) == {"message_vectors": MESSAGES, "messages": 3, "stated": 0}[name]
+        assert len(found) == {"message_vectors": MESSAGES, "messages": 3, "stated": 0, "marked": 0}[name]
         plan = scans(await explained(connection, SQL[name], params))
     assert not [node for node in plan if node["Node Type"] == "Seq Scan" and node["Relation Name"] in TABLES]
-    assert rows_read(plan, "messages") <= {"message_vectors": 2 * MESSAGES, "messages": 3, "stated": 0}[name]
+    assert (
+        rows_read(plan, "messages") <= {"message_vectors": 2 * MESSAGES, "messages": 3, "stated": 0, "marked": 0}[name]
+    )
     assert rows_read(plan, "chunks") <= 2 * MESSAGES
     assert rows_read(plan, "embedding_cache") <= MESSAGES

@@ -34,18 +34,30 @@ ORDER BY m.session_key, m.seq;
 
 -- stated: the texts of the facts that some sentences state, whether these hold or not; not those of marks
 SELECT DISTINCT k.sentence_sha256, f.text
-FROM fact_sentences k
-JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
-WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
-  AND (f.method = 'llm' OR f.model IS NULL)
+FROM unnest(%(slice_ids)s::bigint[]) AS v(slice_id)
+CROSS JOIN unnest(%(keys)s::bytea[]) AS b(sentence_sha256)
+CROSS JOIN LATERAL (
+    SELECT sentence_sha256, fact_id FROM fact_sentences
+    WHERE tenant_id = %(tenant_id)s AND slice_id = v.slice_id AND sentence_sha256 = b.sentence_sha256 OFFSET 0
+) k
+CROSS JOIN LATERAL (
+    SELECT text, method, model
+    FROM facts WHERE tenant_id = %(tenant_id)s AND fact_id = k.fact_id LIMIT 1
+) f
+WHERE (f.method = 'llm' OR f.model IS NULL)
 ORDER BY k.sentence_sha256, f.text;
 
 -- marked: what marks say that holds, of some sentences
 SELECT k.sentence_sha256, f.subject, f.predicate, f.object, f.text, f.said_at, f.is_functional, f.about_user, f.category
-FROM fact_sentences k
-JOIN facts f ON f.tenant_id = k.tenant_id AND f.fact_id = k.fact_id
-WHERE k.tenant_id = %(tenant_id)s AND k.slice_id = ANY(%(slice_ids)s::bigint[])
-  AND k.sentence_sha256 = ANY(%(keys)s::bytea[])
-  AND f.method <> 'llm' AND f.model IS NOT NULL AND f.state = 'current' AND f.change ->> 'kind' IS DISTINCT FROM 'ends'
+FROM unnest(%(slice_ids)s::bigint[]) AS v(slice_id)
+CROSS JOIN unnest(%(keys)s::bytea[]) AS b(sentence_sha256)
+CROSS JOIN LATERAL (
+    SELECT sentence_sha256, fact_id FROM fact_sentences
+    WHERE tenant_id = %(tenant_id)s AND slice_id = v.slice_id AND sentence_sha256 = b.sentence_sha256 OFFSET 0
+) k
+CROSS JOIN LATERAL (
+    SELECT fact_id, subject, predicate, object, text, said_at, is_functional, about_user, category, method, model, state, change
+    FROM facts WHERE tenant_id = %(tenant_id)s AND fact_id = k.fact_id LIMIT 1
+) f
+WHERE f.method <> 'llm' AND f.model IS NOT NULL AND f.state = 'current' AND f.change ->> 'kind' IS DISTINCT FROM 'ends'
 ORDER BY k.sentence_sha256, f.fact_id;
