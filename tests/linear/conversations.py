@@ -39,7 +39,7 @@ from reverie_server.graph import vocabulary as graph_vocabulary
 from reverie_server.graph.answers import Known
 from reverie_server.graph.model import Entity, Relation, StatedEntity
 from reverie_server.graph.people import People
-from reverie_server.heuristics import line_worth
+from reverie_server.heuristics import line_worth, needs_context, transient
 from reverie_server.heuristics.extract import UserStatement, statements_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
@@ -231,6 +231,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.line_worth.maybe_introductions": lambda text: line_worth.maybe_introductions(
         talk(text), _heard(text), "english", "UTC", ()
     ),
+    "reverie_server.heuristics.needs_context.needs_context": needs_context.needs_context,
+    "reverie_server.heuristics.needs_context.is_no_statement": needs_context.is_no_statement,
+    "reverie_server.heuristics.transient.is_transient": transient.is_transient,
+    "reverie_server.heuristics.transient.is_of_body": transient.is_of_body,
     "reverie_server.heuristics.line_worth.to_weigh": lambda text: line_worth.to_weigh(_heard(text)),
     "reverie_server.heuristics.line_worth.weighed": lambda text: line_worth.weighed(
         _heard(text), [], line_worth.LineWorth({text: "likely"})

@@ -345,6 +345,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.echoes.echoes_of": lambda text: echoes.echoes_of("on the 13th", text, text),
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,
+    "reverie_server.heuristics.requests.fact_requests.place_of": lambda text: [
+        fact_requests.place_of(number, text.splitlines()) for number in range(4)
+    ],
     "reverie_server.heuristics.requests.fact_requests.with_named": lambda text: fact_requests.with_named(
         text, "the code"
     ),

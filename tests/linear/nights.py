@@ -227,6 +227,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.lasting.lasts": _lasts,
     "reverie_server.heuristics.lasting.lasts:feelings": lambda text: _lasts("i'm so " * (len(text) // 8) + text),
     "reverie_server.heuristics.lasting.speaks_for_itself": _lasts,
+    "reverie_server.heuristics.lasting.wants_a_text": lasting.wants_a_text,
     "reverie_server.heuristics.lasting.is_of_the_moment": lasting.is_of_the_moment,
     "reverie_server.heuristics.statements.restates": lambda text: [
         statements.restates(one, other) for one in _said(text) for other in _said(text)

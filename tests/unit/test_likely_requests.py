@@ -51,6 +51,31 @@ def test_a_request_that_says_nothing_is_about_what_was_said_before() -> None:
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "That's why I keep you.",
+        "If you've read it, keep quiet.",
+        "I need a short note to my plumber",
+        "I've got to fill in a form for the school, can you help",
+        "Can you say that in two sentences?",
+        "Can you make this neater?",
+        "Ich brauche eine Mail an den Vermieter",
+        "Sag das bitte in zwei Sätzen",
+        "Necesito una carta para el casero",
+    ],
+)
+def test_praise_and_wishes_for_a_text_ask_to_keep_nothing(sentence: str) -> None:
+    asking = likely_requests("remember", [sentence])
+    assert not asking or sentence not in asking[0].parts
+
+
+def test_what_follows_a_word_for_it_is_told_and_no_reason() -> None:
+    sentence = "Si sigue la fiebre la llevo, y tenme esto guardado siempre, que Iris es alérgica al látex"
+    request = remembering_asked(sentence)
+    assert "alérgica al látex" in sentence[request.start : request.end]
+
+
+@pytest.mark.parametrize(
     ("message", "topic", "has_content"),
     [
         ("can you delete everything you have on my divorce", "divorce", False),

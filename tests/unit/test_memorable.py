@@ -450,3 +450,54 @@ def test_what_was_once_takes_nothing_from_what_holds(language: str, said: str) -
 )
 def test_where_all_was_once_nothing_is_kept(language: str, said: str) -> None:
     assert kept(said, language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "line"),
+    [
+        (
+            "english",
+            "Good. And please never lose this one because it matters. My aunt is allergic to latex. She told us.",
+            "My aunt is allergic to latex.",
+        ),
+        (
+            "german",
+            "Gut. Merk dir bitte dies. Mein Vater ist allergisch gegen Latex. Er hat es beim Arzt gemerkt.",
+            "Mein Vater ist allergisch gegen Latex.",
+        ),
+    ],
+)
+def test_a_request_behind_small_talk_is_about_what_follows(language: str, said: str, line: str) -> None:
+    assert any(line in each for each in kept(said, language=language))
+    assert not any(each.startswith(("Good", "Gut")) for each in kept(said, language=language))
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "I'm eating a pear on my balcony to celebrate."),
+        ("english", "My knees are finished."),
+        ("english", "My new thing is I go to the pool every day, I've swum twice, I'm a fish."),
+        ("english", "I always pick the wrong ones."),
+        ("english", 'He left a key and a note that says "do not call me".'),
+        ("german", "Ich steh abends davor wie ein Kind."),
+        ("german", "Ich trinke eine jeden Morgen."),
+        ("german", "Schreib dir das hinter die Ohren, wenn du welche hast"),
+    ],
+)
+def test_what_is_of_the_moment_or_needs_the_sentence_before_is_no_line(language: str, said: str) -> None:
+    assert kept(said, language=language) in ([], ["I go to the pool every day."])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("english", "I'm eating vegan these days."),
+        ("english", "Note that I work nights."),
+        ("english", "I swim twice a week in the sea."),
+        ("german", "Ich trinke jeden Morgen hier eine Tasse Fencheltee."),
+        ("spanish", "Siempre tomo té verde por la mañana."),
+    ],
+)
+def test_what_always_is_or_is_asked_for_is_kept(language: str, said: str) -> None:
+    assert kept(said, language=language)

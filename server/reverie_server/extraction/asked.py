@@ -34,7 +34,7 @@ from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.search.asked.asking import chance_of_asking, most_odds
-from reverie_server.search.asked.heard import WAITS, heard_at, heard_before, heard_of
+from reverie_server.search.asked.heard import WAITS, Heard, heard_at, heard_before, heard_of
 from reverie_server.search.asked.near_statements import NearStatement
 from reverie_server.search.asked.targets import knows, log_odds
 from reverie_server.search.asked.vectors import vectors_of
@@ -60,9 +60,16 @@ _READ = ("before", "inside")
 _ASKS_ITSELF = 1.0
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _DIGIT = re.compile(r"\d")
+# A birthday with its day.
+_BIRTHDAY = re.compile(
+    r"(?:birthday|geburtstag|cumpleaños|cumple (?:años )?el)[^.!?]{0,40}\d"
+    r"|\d[^.!?]{0,40}(?:birthday|geburtstag|cumpleaños)"
+    r"|生日[^。！？]{0,12}[\d一二三四五六七八九十]"
+)
 # A number of four digits or more, and a word of letters and digits; and what is no more.
 _VALUE = re.compile(r"\d(?:[ .,/-]?\d){3}|(?=[\w-]*[^\W\d_])(?=[\w-]*\d\w*\d)[\w-]{4,40}")
 _OLD = re.compile(r"(?<!\w)(?:old|alte[nrsm]?|viej[oa]s?|antigu[oa]s?|anterior)(?!\w)|旧|舊|原来|原來|之前")
+_SAYS_WHY = re.compile(r"(?:[\w'-]+ ){1,4}?nämlich(?!\w)|es que (?!\w*\d)")
 # What asks from the first chance on is a request, whatever it means; from the second on it surely is one.
 _ASKS, _SURELY_ASKS = 0.35, 0.45
 # From this on it is one where a statement is likely meant, too: of sixteen from 0.1 on none was.
@@ -151,7 +158,7 @@ class _Asking:
         queries = list(dict.fromkeys(filter(None, (likely.sentence, topic))))
         others = await self._stated_elsewhere(queries, self.heard[index].at)
         candidates = heard_of(heard_at(self.heard, index, said), number, before.talk, list(others))
-        candidates = [each for each in candidates if each.text != WAITS]
+        candidates = [each for each in candidates if each.text != WAITS and _can_be_meant(each, likely.sentence)]
         vectors = await vectors_of(self.models, request, [each.text for each in candidates], self.language, "remember")
         odds = await asyncio.to_thread(log_odds, request, candidates, self.language, vectors, "remember")
         chances = 1 / (1 + np.exp(-odds))
@@ -211,11 +218,18 @@ def _may_be_meant(text: str) -> bool:
     return max(by_words("remember", part) for part in (text, *parts_of(text))) < _ASKS_ITSELF
 
 
+def _can_be_meant(heard: Heard, sentence: str) -> bool:
+    """Whether what was heard may be meant by a request: no text of others that is to be mended, and nothing that says
+    why one asks ("Ich frage nämlich jedes Mal")."""
+    return heard.text == sentence or not (_is_handed_over(heard.text) or _SAYS_WHY.match(aligned(heard.text)))
+
+
 def _says_itself(sentence: str) -> bool:
     """Whether a sentence that asks says itself what is to be kept, a number or a code: nothing else is meant."""
     request = remembering_asked(sentence)
     said = sentence[request.start : request.end]
-    return request.kind == "inside" and _VALUE.search(said) is not None and _OLD.search(aligned(said)) is None
+    has_value = _VALUE.search(said) is not None or _BIRTHDAY.search(aligned(said)) is not None
+    return request.kind == "inside" and has_value and _OLD.search(aligned(said)) is None
 
 
 def _is_unread(sentence: str, language: str) -> bool:

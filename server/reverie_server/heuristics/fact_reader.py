@@ -139,14 +139,14 @@ def _read(reader: _Reader, index: int, utterance: Utterance, expected: Cues | No
         reader.stated = None
     reader.first_names = reader.talk.people.first_names()
     spans = spoken_sentences(text, names)
-    for number, span in enumerate(spans):
-        sentence = text[span.start : span.end]
+    said = [text[span.start : span.end] for span in spans]
+    for number, (span, sentence) in enumerate(zip(spans, said, strict=True)):
         if span.speaker == "Assistant" or len(sentence) > MAX_SENTENCE_CHARS:
             continue
         if _NOT_PROSE.match(text, text.rfind("\n", 0, span.start) + 1, span.end):
             continue
         cues = cues_of(folded(sentence), own)
-        _read_sentence(reader, index, utterance, sentence, cues, place_of(number, len(spans)))
+        _read_sentence(reader, index, utterance, sentence, cues, place_of(number, said))
     # A heading says what a line is about that says it not by itself.
     is_stated = len(reader.facts) > before
     if utterance.speaker == "file" and not is_stated and (headed := headed_fact(text, utterance.said_at)):

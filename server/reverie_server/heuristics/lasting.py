@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern stands on one line
 """Whether a statement is worth its place in long-term memory: could a stranger use it in a month? Pure.
 
 A statement lasts that says what somebody is, has, likes, always does or has decided, or that somebody asks to remember.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 
 from reverie_server.heuristics.cues import Cues, folded
+from reverie_server.heuristics.needs_context import is_no_statement, needs_context
 from reverie_server.heuristics.salience import asks
 
 _STRESSED = frozenset({"remember", "decision", "preference"})
@@ -19,18 +21,22 @@ _MOMENT = re.compile(
     r"|at the moment"
     r"|earlier|(?:last|next) (?:night|week|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
     r"|(?:an hour|minutes?|hours?|days?) ago|in (?:a few|an|two) (?:minutes|hours?)"
-    r"|heute|gestern|vorgestern|übermorgen|gerade|eben|vorhin|dies(?:e woche|en (?:morgen|abend))|am wochenende"
+    r"|heute?|gestern|vorgestern|übermorgen|gerade|eben|vorhin|dies(?:e woche|en (?:morgen|abend))|am wochenende"
     r"|nachher"
     r"|letzte (?:woche|nacht)|nächste woche|morgen (?:früh|abend|mittag)"
     r"|hoy|ayer|anoche|anteayer|ahora mismo|esta (?:mañana|tarde|noche|semana)|hace (?:un rato|poco)|pasado mañana"
     # Tomorrow, and not a morning.
     r"|(?<!la )(?<!cada )(?<!una )(?<!toda )mañana"
     r"|(?:la semana|el mes) (?:pasad[ao]|que viene)"
-    r"|(?:i'm|i am|we're|we are) (?:just |still )?(?:eating|sitting|standing|waiting|walking|writing this)"
-    r"|(?:i|we)(?:'ve| have) just (?:spoken|talked|been|had|eaten|finished|seen|come|woken|got (?:back|home|up))"
+    r"|(?:i'm|i am|we're|we are) (?:just |still )?(?:eating|sitting|sat|standing|stood|waiting|walking|writing this)"
+    r"|(?:i|we)(?:'ve| have) just (?:spoken|talked|been|had|eaten|finished|seen|come|woken|got (?:back|home|up|in))"
+    r"|^(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|\w+tag|mittwoch|sábado|domingo|lunes|martes"
+    r"|miércoles|jueves|viernes) (?:and|und|y) (?:i|i'm|we|we're|ich|wir|yo|estoy|estamos)"
+    r"|in the next (?:few |\w+ )?(?:minutes?|hours?)|in den nächsten (?:\w+ )?(?:minuten|stunden)"
+    r"|en (?:los próximos|las próximas) (?:\w+ )?(?:minutos|horas)"
     r"|ich (?:sitze?|stehe?|warte) (?:im|in der|am|an der|auf|vor|beim)"
     r"|estoy (?:sentad[oa]|esperando|comiendo|escribiendo)"
-    r"|aujourd'hui|hier|demain|ce (?:matin|soir)|oggi|ieri|domani|stamattina|stasera|hoje|ontem|amanhã|vandaag"
+    r"|aujourd'hui|hier (?:soir|matin)|hier,? (?:je|on|nous|il|elle)|demain|ce (?:matin|soir)|oggi|ieri|domani|stamattina|stasera|hoje|ontem|amanhã|vandaag"
     r"|gisteren)\b"
     r"|今天|今晚|昨天|昨晚|前天|明天|后天|後天|刚才|剛才|刚刚|剛剛|现在|現在|这周|這週|上周|上週|下周|下週|今日|昨日|明日"
 )
@@ -39,7 +45,7 @@ _FEELING = re.compile(
     r"(?:tired|happy|sad|excited|glad|stressed|exhausted|bored|nervous|worried|hungry|angry|sorry|sick|proud"
     r"|relieved|good"
     r"|great|fine|ok|okay|better|busy|curious|sure|back|late|home|cold|hot|thirsty|sleepy"
-    r"|full)\b|\bi feel\b|\bi'm feeling\b"
+    r"|full|worn out|knackered|shattered|starving)\b|\bi feel\b|\bi'm feeling\b"
     r"|\bich (?:bin|war|fühle mich) (?:(?:so|sehr|ganz|echt|total|etwas|ziemlich|heute|gerade) )*"
     r"(?:müde|glücklich|traurig|froh|gestresst|aufgeregt|nervös|hungrig|wütend|krank|stolz|erleichtert|gespannt"
     r"|sicher|spät)"
@@ -72,18 +78,28 @@ _NAMELESS = re.compile(
 # At the beginning: a consequence of what was said before, of which nobody knows without that.
 _CONSEQUENCE = re.compile(r"(?:deshalb|deswegen|darum|daher|therefore|hence|por eso|as[ií] q(?:ue)?)(?!\w)|所以|因此")
 # At the beginning: something to be done, by the speaker or for the speaker.
-_ERRAND = re.compile(
-    r"(?:(?:first|secondly|second|also|so|now|and|then|next|ok|und|dann|jetzt|also|y|luego|ahora),? )?"
-    r"(?:(?:i|we)(?:'d| would)? (?:just |also )?(?:need|want|like) (?:an?|some|your|the) (?:[\w-]+ ){0,3}?"
+_LEADS = (
+    r"(?:(?:first|secondly|second|also|so|now|and|then|next|ok|okay|right|hi|hello|hey|(?:good )?(?:morning|evening)|und|dann"
+    r"|jetzt|also|hallo|guten (?:morgen|abend|tag)|y|luego|ahora|hola|buen[oa]s(?: (?:días|tardes|noches))?),? ){0,3}+"
+)
+_A_TEXT = (
+    r"(?:i|we)(?:'d| would)? (?:just |also )?(?:need|want|like) (?:an?|some|your|the) (?:[\w-]+ ){0,3}?"
     r"(?:letter|e-?mail|mail|message|text|translation|recipe|list|plan|ideas?|suggestions?|reply|draft|poem|toast"
-    r"|speech|summary|advice|help|hand|invitation)\b"
+    r"|speech|summary|advice|help|hand|invitation|note (?:to|for))\b"
+    r"|(?:i|we)(?:'d| would)? (?:just |also )?(?:need|want|like) (?:an?|the|this|that) [\w-]+ (?:written|translated|drafted"
+    r"|checked|shortened|rewritten|proofread)\b"
+    r"|(?:i|we)(?:'ve| have) got to (?:fill|write|reply|answer|send|say|tell|ring|call|phone)\b"
     r"|ich (?:brauche?|hätte gerne?|möchte|will) (?:eine?n?|deinen?|deine) (?:\w+ ){0,3}?"
     r"(?:brief|e-?mail|mail|nachricht|text|übersetzung|rezept|liste|plan|idee|rat|hilfe|antwort|entwurf|einladung"
     r"|schreiben)\b"
     r"|(?:yo )?(?:necesito|quiero|quisiera|ocupo) (?:una?|tu) (?:\w+ ){0,3}?(?:carta|correo|mensaje|texto|traducción"
     r"|receta|lista|plan|idea|consejo|ayuda|respuesta)\b"
-    r"|我(?:需要|想要|要)一?[封篇个個份](?:\w{0,6}?)(?:信|邮件|郵件|翻译|翻譯|清单|计划))"
-    r"|(?:i|we)(?:'ll| will| need to| have to| must| should| gotta)\b|ich (?:muss|soll|sollte)\b|wir (?:müssen"
+    r"|我(?:需要|想要|要)一?[封篇个個份](?:\w{0,6}?)(?:信|邮件|郵件|翻译|翻譯|清单|计划)"
+)
+_WANTS_A_TEXT = re.compile(f"{_LEADS}(?:{_A_TEXT})")
+_ERRAND = re.compile(
+    f"{_LEADS}(?:{_A_TEXT}"
+    r"|(?:i|we)(?:'ll| will| need to| have to|(?:'ve| have) got to| must| should| gotta)\b|ich (?:muss|soll|sollte)\b|wir (?:müssen"
     r"|sollten)\b"
     r"|(?:yo )?(?:tengo|tenemos) que\b|(?:我|我们|我們)(?:得|要去|需要|应该|應該)"
     r"|(?:please |could you |can you |bitte |por favor,? )?(?:write|draft|plan|give|show|tell|make|help|explain"
@@ -91,7 +107,13 @@ _ERRAND = re.compile(
     r"|translate|suggest|create|book|send|add|set|check|look|compare|fix|run|open|read|rewrite|shorten|proofread|let"
     r"|schreib\w*|erstell\w*|mach\w*|gib|zeig\w*|such\w*|hilf|plane|prüf\w*|übersetz\w*|erklär\w*"
     r"|escribe|redacta|haz|dame|busca|ayúdame|traduce|explica|muéstrame|planea|prepara)\b"
-    r"|(?:请|請)?(?:帮|幫|写|寫|给我|給我|查|翻译|翻譯|推荐|推薦|解释|解釋)"
+    r"|(?:请|請)?(?:帮|幫|写|寫|给我|給我|查|翻译|翻譯|推荐|推薦|解释|解釋))"
+)
+# How a text that is being worked on is to be.
+_OF_A_TEXT = re.compile(
+    r"\b(?:(?:i(?:'d)? (?:want|need|like)|make) (?:it|this|that)(?: to)? (?:sound|read)|(?:it|this) (?:should|has to|must) (?:sound|read)"
+    r"|(?:es|das|er|sie) soll(?:te)? [^,.!?]{0,40}? ?(?:klingen|tönen)|que (?:suene|no suene))\b"
+    r"|(?:语气|語氣)要|(?:听|聽|读|讀)起来要"
 )
 # What is, and what always is so.
 _STATE = re.compile(
@@ -127,11 +149,13 @@ def lasts(text: str, kinds: frozenset[str], cues: Cues | None) -> bool:
 def speaks_for_itself(text: str, kinds: frozenset[str], cues: Cues | None) -> bool:
     """Whether a statement says something without the sentences around it: no chatter, question, task or feeling."""
     plain = folded(text)
-    if asks(text, cues) or _NAMELESS.match(plain):
+    if asks(text, cues) or _NAMELESS.match(plain) or is_no_statement(text):
         return False
     if kinds & {"remember", "decision"}:
         return True
-    if _FEELING.search(plain) or _ERRAND.match(plain) or _CONSEQUENCE.match(plain) or "chatter" in kinds:
+    if _FEELING.search(plain) or _ERRAND.match(plain) or _OF_A_TEXT.search(plain) or "chatter" in kinds:
+        return False
+    if _CONSEQUENCE.match(plain) or needs_context(text):
         return False
     # A sentence to the other one without the speaker in it is advice, or a wish for this conversation.
     if "other" in kinds and not kinds & {"self", "preference"}:
@@ -145,3 +169,9 @@ def is_of_the_moment(text: str) -> bool:
     if _VALUE.search(plain) is not None or _PUT.search(plain) is not None:
         return False
     return _FEELING.search(plain) is not None or _JUST_DONE.search(plain) is not None
+
+
+def wants_a_text(text: str) -> bool:
+    """Whether a sentence asks for a letter, a list, advice: for the moment, and without a number in it. Takes linear
+    time."""
+    return _VALUE.search(text) is None and _WANTS_A_TEXT.match(folded(text).lstrip()) is not None

@@ -23,12 +23,14 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
+from reverie_server.heuristics.needs_context import is_no_statement, needs_context
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
 from reverie_server.heuristics.salience import has_secret
 from reverie_server.heuristics.spoken_sentences import without_leading
 from reverie_server.heuristics.stated_fact import SELF, StatedFact, Utterance
+from reverie_server.heuristics.transient import is_of_body, is_transient
 from reverie_server.sessions.daily_log import local_day
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import strip_injected
@@ -37,14 +39,6 @@ from reverie_server.text.redact import essence
 Target = Literal["memory", "profile"]
 _SECTIONS: Mapping[str, str] = {"preference": "preferences", "profile": "profile", "project": "projects"}
 _MAX_CHARS = 500
-# What holds for the moment only, is no preference that lasts.
-_TRANSIENT = re.compile(
-    r"(?<!\w)(?:today|tonight|this (?:morning|afternoon|evening|week|weekend|time)|right now|at the moment|for now"
-    r"|just now|yesterday|tomorrow|heute|gerade|im moment|momentan|diese woche|gestern|morgen früh|diesmal|hoy"
-    r"|ahora mismo|esta (?:noche|mañana|tarde|semana|vez)|ayer|de momento|por ahora|aujourd'hui|en ce moment|ce soir"
-    r"|hier)(?!\w)"
-    r"|今天|今晚|今早|现在|現在|这周|這週|昨天|目前|这次|這次"
-)
 _REASON = re.compile(
     r"(?<!\w)(?:because|since|so that|due to|as it|as we|in order to|otherwise|weil|da|damit|denn|wegen|sonst|um|porque"
     r"|ya que|para que|debido a|puesto que|parce que|car|afin)(?!\w)|因为|因為|由于|由於|为了|為了|所以|以便"
@@ -196,6 +190,7 @@ def memorable_of(
         if is_rule:
             line = Memorable(statement, "memory", is_request=True, is_habit=not reading.is_asked(statement))
             lines.setdefault(essence(statement.text), line)
+    lines = {key: line for key, line in lines.items() if not is_no_statement(line.statement.text)}
     first_ones = sorted(lines.values(), key=lambda line: (not line.is_request, line.statement.message.seq))[:MAX_LINES]
     return Heard(facts, sorted(first_ones, key=lambda line: line.statement.message.seq), resolved)
 
@@ -234,7 +229,8 @@ class _Reading:
             is_request = any(fact.is_request for fact in of_text)
             if len(text) > _MAX_CHARS or (begins_with_pronoun(text) and not is_request):
                 continue
-            if not is_request and (_INCOMPLETE.match(folded(text)) or _is_acquaintance(of_text)):
+            is_whole = _INCOMPLETE.match(folded(text)) is None and not needs_context(text)
+            if not is_request and (not is_whole or _is_acquaintance(of_text)):
                 continue
             target = "memory" if is_request else self._target(of_text, text)
             if target is None:
@@ -258,8 +254,8 @@ class _Reading:
         plain = folded(statement.sentence)
         if cues.kinds["remember"].search(plain):
             return True
-        is_of_before = _ALWAYS_WITH_IT.search(plain) is not None or _ALWAYS_SO.fullmatch(plain) is not None
-        return _ALWAYS.search(plain) is not None and not is_of_before and not _TRANSIENT.search(plain)
+        is_of_before = any((_ALWAYS_WITH_IT.search(plain), _ALWAYS_SO.fullmatch(plain), needs_context(plain)))
+        return _ALWAYS.search(plain) is not None and not is_of_before and not is_transient(plain)
 
     def is_asked(self, statement: UserStatement) -> bool:
         """Whether a sentence asks to be kept, as far as its language is known."""
@@ -273,6 +269,7 @@ class _Reading:
         facts = [fact for fact in facts if is_contrast or fact.change is None or fact.change.kind != "ends"]
         facts = [fact for fact in facts if not holds_no_more(text, fact.object)]
         plain = folded(text)
+        facts = [fact for fact in facts if fact.category != "project" or not is_of_body(fact.subject)]
         if has_secret(text) or not facts:
             return None
         if any(fact.predicate in _CARE and fact.subject in self.near for fact in facts):
@@ -281,7 +278,7 @@ class _Reading:
         if any(fact.category == "profile" for fact in own) or any(map(is_of_profile, facts)):
             return "profile"
         if any(self._category([fact]) in ("preferences", "projects", "workflow") for fact in own):
-            is_lasting = not _TRANSIENT.search(plain) and not any(_VAGUE.match(folded(fact.object)) for fact in own)
+            is_lasting = not is_transient(plain) and not any(_VAGUE.match(folded(fact.object)) for fact in own)
             return "memory" if is_lasting else None
         if self._category(facts) == "projects":
             return "memory"

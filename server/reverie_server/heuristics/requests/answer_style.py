@@ -8,12 +8,14 @@ import re
 _HOW = (
     r"(?:short|brief|dry|simple|plain|concise|formal|informal|casual|professional|friendly|polite|light|clean|sweet|neutral"
     r"|snappy|punchy|vague|generic|positive|warm|civil|honest|real|fun|funny|readable|general|kid-friendly|to the point"
-    r"|low-key|under|below|around|within|to (?:an?|one|two|three|four|five|\d+))"
+    r"|tid(?:y|ier)|neat(?:er)?|nicer?|pretty|shorter|clearer|better|presentable|low-key|under|below|around|within|to (?:an?|one|two|three|four|five|\d+))"
 )
 _OF_STYLE = re.compile(
     rf"(?<!\w)(?:keep|make) (?:it|this|that|them|things|(?:the|your) (?:tone|text|answers?|e?mail|message|reply|style|language))"
     rf"(?: \w+){{0,2}}? {_HOW}(?!\w)"
-    r"|(?<!\w)(?:halte?|mach|bleib)(?: (?:es|das|dich|den text|die antwort|die mail|bitte|mal))*(?: \w+){0,2}? (?:kurz|kürzer|knapp|einfach|sachlich"
+    r"|(?<!\w)(?:do|say|put) (?:it|this|that) in (?:an?|one|two|three|four|five|\d+) (?:\w+ )?(?:lines?|words?|sentences?)(?!\w)"
+    r"|(?<!\w)(?:mach|sag|schreib)\w* (?:es|das)(?: \w+){0,2}? in (?:einem|einer|zwei|drei|\d+) (?:\w+ )?(?:zeilen?|s[aä]tze?n?|worten?)(?!\w)"
+    r"|(?<!\w)(?:halte?|mach|bleib)(?: (?:es|das|dich|den text|die antwort|die mail|bitte|mal))*(?: \w+){0,2}? (?:kurz|kürzer|knapp|schöner|hübscher|netter|ordentlich|einfach|sachlich"
     r"|förmlich|formell|locker|freundlich|neutral|schlicht|höflich|allgemein|unter \d+)(?!\w)"
     r"|(?<!\w)(?:mant[eé]nlo|hazlo|d[eé]jalo|que sea|que quede)(?: \w+){0,2}? (?:breve|cort\w+|simple|sencill\w|formal|informal|sec\w|neutr\w+"
     r"|amable|concis\w|general|en \w+ (?:líneas?|palabras?))(?!\w)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -97,6 +98,8 @@ _GIVES_REASON = re.compile(r"(?:que|porque|pues|because|cos|cause|since|weil|den
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
+# So many sentences of small talk stand before the first one.
+_MOST_BEFORE_FIRST = 2
 Place = Literal["first", "inner", "last"]
 """Where a sentence stands in a message; one that is alone is its last."""
 
@@ -276,9 +279,12 @@ def is_of_next(sentence: str, place: Place) -> bool:
     return place == "first" and is_ahead
 
 
-def place_of(number: int, among: int) -> Place:
-    """The place of a sentence by its number from 0."""
-    return "last" if number == among - 1 else "inner" if number else "first"
+def place_of(number: int, said: Sequence[str]) -> Place:
+    """The place of a sentence of a message by its number from 0; "Good." before it does not count."""
+    if number == len(said) - 1:
+        return "last"
+    is_first = number <= _MOST_BEFORE_FIRST and all(map(says_nothing, said[:number]))
+    return "first" if is_first else "inner"
 
 
 def with_named(sentence: str, thing: str) -> str | None:

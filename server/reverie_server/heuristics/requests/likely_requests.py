@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reverie_server.heuristics.lasting import wants_a_text
 from reverie_server.heuristics.requests.answer_style import is_of_style
 from reverie_server.heuristics.requests.confidences import is_of_any_store
 from reverie_server.heuristics.requests.errands import is_errand
@@ -38,6 +39,7 @@ _WHY = re.compile(
     r"|in case|otherwise|or|i always|i never|i keep|i'?ll|weil|damit|sonst|falls|nicht dass|denn|ich vergess"
     r"|ich verlier)(?!\w)|免得|不然|省得|怕|以免|万一|萬一|因为|因為|我(?:老|总|肯定|怕|又|三天))"
 )
+_THIS = re.compile(r"(?<!\w)esto(?!\w)")
 # Nor does who keeps doing a thing: "I keep having to look it up".
 _KEEPS_DOING = re.compile(
     r"(?<!\w)(?:i|we|you|he|she|it|they)(?:'ve|'ll| have| will)? (?:always |just |still )?(?:keeps?|kept) (?:on )?[a-z]{2,20}ing(?!\w)"
@@ -54,6 +56,13 @@ _FORGETS_ONESELF = re.compile(
     r"|(?<!\w)(?:lo |la |siempre |nunca )*+olvid(?:o|é)(?!\w)"
     r"|(?<!\w)(?:(?:se )?me )?(?:he|había|ha|han) olvidado(?!\w)"
     r"|我(?:总是|總是|老是|经常|經常|常常|一直|总|總|老|又|都|就|也|差点|可能)?(?:会|會)?忘)[^,;:.!?，。；：！？]*+"
+)
+# Praise of the one who helps: "See, this is why I keep you."
+_PRAISES = re.compile(
+    r"\W*(?:\w+ )?(?:that's|this is|and that's) (?:exactly )?why i (?:keep|have|need|love|like|use) you\W*"
+    r"|\W*(?:genau )?(?:dafür|deswegen|deshalb) (?:hab|habe|brauch|brauche|mag) ich dich(?: ja| doch)?\W*"
+    r"|\W*(?:si )?(?:para|por) eso (?:te|lo|la) (?:tengo|quiero|guardo|necesito)(?: a (?:ti|vos|usted))?\W*"
+    r"|(?:see |ves )?(?:if [^,]{1,30}, )?(?:also )?(?:be|stay|keep) quiet\W*"
 )
 _NOT_TO_KEEP = re.compile(
     r"forg[eo]t|keep|save|store|record|note|delet|eras|remov|vergiss|vergess|vergisst|lösch|streich|behalt|merk|speicher"
@@ -142,7 +151,7 @@ def _is_of_a_task(plain: str) -> bool:
 def _may_ask(kind: Kind, part: str) -> bool:
     """Whether a part of a sentence may ask for it, beside what it says of the forgetting of the one who speaks."""
     plain = aligned(part)
-    if not is_worth_a_vector(kind, part) or (kind == "remember" and (is_of_style(plain) or is_errand(plain))):
+    if not is_worth_a_vector(kind, part) or (kind == "remember" and _asks_otherwise(plain)):
         return False
     # "Vergiss mir das ja nich" has the words of the contrary.
     if kind == "forget" and is_not_to_be_lost(part):
@@ -152,6 +161,13 @@ def _may_ask(kind: Kind, part: str) -> bool:
     if kind != "forget" or _FORGETS_ONESELF.search(plain) is None:
         return True
     return _NOT_TO_KEEP.search(_FORGETS_ONESELF.sub(" ", plain)) is not None
+
+
+def _asks_otherwise(plain: str) -> bool:
+    """Whether a part of a sentence asks how a text is to be, or for one, or praises: it asks to keep nothing."""
+    return (
+        is_of_style(plain) or is_errand(plain) or wants_a_text(plain) or _PRAISES.fullmatch(plain.strip()) is not None
+    )
 
 
 def names_forgetting(sentence: str) -> bool:
@@ -206,7 +222,9 @@ def remembering_asked(sentence: str) -> Request:
     asking = max(spans, key=lambda span: by_words("remember", sentence[span[0] : span[1]]))
     before = [span for span in spans if span < asking]
     plain = aligned(sentence)
-    behind = [span for span in spans if span > asking and _WHY.match(plain, *span) is None]
+    behind = [
+        span for span in spans if span > asking and (_WHY.match(plain, *span) is None or _is_told(plain, asking, span))
+    ]
     is_pointing = _points(sentence, [asking])
     # "What I said of the lock, keep it" says nothing of the lock.
     told = before if not _points(sentence, before) or not _is_short(sentence, before) else []
@@ -219,6 +237,11 @@ def remembering_asked(sentence: str) -> Request:
     if _says_something(sentence, [asking]) and not is_pointing and told is before:
         return Request("inside", 0, len(sentence))
     return Request("before", len(sentence), len(sentence))
+
+
+def _is_told(plain: str, asking: tuple[int, int], behind: tuple[int, int]) -> bool:
+    """Whether "que" tells what is to be kept, and not why: "téngame esto presente, que Sara es alérgica"."""
+    return plain[slice(*behind)].startswith("que ") and _THIS.search(plain, *asking) is not None
 
 
 def _clauses_of(sentence: str) -> list[tuple[int, int]]:

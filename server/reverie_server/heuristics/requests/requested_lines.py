@@ -130,11 +130,11 @@ class _Requests:
         """Add what a message of a user asks for, and note what it states."""
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
         spans = spoken_sentences(text)
-        for number, span in enumerate(spans):
+        said = [text[span.start : span.end].strip() for span in spans]
+        for number, sentence in enumerate(said):
             # All items of a list are one.
             items = [_is_item(text, each) for each in spans[number : number + 2]]
-            place = place_of(number, len(spans))
-            self._hear_sentence(message, text[span.start : span.end].strip(), place, goes_on=items == [True, True])
+            self._hear_sentence(message, sentence, place_of(number, said), goes_on=items == [True, True])
 
     def _hear_sentence(self, message: Message, sentence: str, place: Place, *, goes_on: bool) -> None:
         # Longer sentences are no requests.

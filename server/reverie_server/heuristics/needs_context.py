@@ -1,0 +1,82 @@
+# ruff: noqa: E501  # a pattern stands on one line
+"""What says nothing alone: the sentence before it has whom, what, or why, or it is none. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from reverie_server.heuristics.cues import folded
+from reverie_server.heuristics.small_talk import says_nothing
+
+_WORD = re.compile(r"\w+")
+_HAN = re.compile("[\u3400-\u9fff]")
+# Of longer sentences the beginning tells.
+_BEGINNING_CHARS = 120
+# A condition of so many words has no main clause behind it: "If you know.", "Wenn du welche hast".
+_CONDITION = re.compile(
+    r"\W*(?:(?:and|but|und|aber|y|pero) )?(?:if|unless|whenever|wenn|falls|sofern|si|cuando|siempre que)(?!\w)"
+    r"|\W*(?:如果|要是|万一|萬一)"
+)
+_MOST_OF_CONDITION, _MOST_OF_HAN_CONDITION = 4, 8
+_OPENS = re.compile(r"[:：]\W*$")
+# It points to what was said, and says no value of it: "keep what I told you of the cat".
+_POINTS = re.compile(
+    r"(?<!\w)what (?:i|i've|i have)(?: just| already)? (?:said|told you|mentioned|gave you)(?: (?:just now|earlier|before))? (?:about|of|on)(?!\w)"
+    r"|(?<!\w)was i(?:ch)?(?: dir| euch)?(?: da| grade?| gerade| eben| vorhin| schon)? (?:ge?sagt|erzählt|erwähnt|geschrieben) hab(?!\w)"
+    r"|(?<!\w)lo que (?:te|le|os|les) (?:acabo de (?:decir|contar)|dije|conté|comenté|he (?:dicho|contado))(?: recién| ahora| antes)? (?:de|del|sobre)(?!\w)"
+    r"|我[刚剛](?:才|刚|剛)?(?:跟你)?(?:说|說|讲|講)的"
+)
+_VALUE = re.compile(r"\d")
+# Another person or thing, whom the same clause does not name: "My dad sawed him a leg", "Erst mal soll ich ihm helfen".
+_SOMEBODY = re.compile(
+    r"(?:(?!(?:because|that|who|als|dass|weil|wie|when|if|wenn|call|calls|nenne?n?|nennt|let|lass)(?!\w))[\w'-]+ ){1,4}"
+    r"(?:him|them|ihn|ihm|ihnen)(?!\w)"
+)
+# Where something is, beside or in a thing that was named before: "Ich stehe immer davor".
+_BESIDE_IT = re.compile(
+    r"(?:[\w'-]+ ){1,4}?(?:davor|dahinter|daneben|darunter|darin|darauf|daran)(?!\w|, )"
+    r"|(?:ich|wir) (?:\w+ )?dann(?: immer| nie| meistens| oft)"
+    r"|(?:i|we) then (?:always|never|usually)(?!\w)|(?:and )?then (?:i|we) (?:always|never|usually)(?!\w)"
+    r"|(?:y )?entonces (?:yo )?(?:siempre|nunca)(?!\w)"
+)
+# It says why something is so that was said before.
+_WHY = re.compile(
+    r"(?:[\w'-]+ ){1,4}?nämlich(?!\w)|(?:denn|weil) (?!\w+ \w+,)|(?:es que|resulta que|lo que pasa es que) "
+    r"|(?:you see|the thing is),? |(?:that's|this is) (?:why|because)(?!\w)"
+)
+# What stands for a thing that was named: "I have one every morning", "I always buy the wrong ones".
+_ONE = re.compile(
+    r"(?:i|we)(?:'ve|'d)? (?:\w+ ){0,2}?(?:have|had|take|took|buy|bought|drink|eat|get|got|make|use|need|want|order|keep|pick|choose|forget|lose|wear)"
+    r" (?:(?:another |just )?one|mine|ours|the (?:\w+ )?ones?)(?! (?:of|who|that|in|from|on|with|for|by|at|near|thing|day|more|or two)(?!\w))"
+    r"(?=\W*$|,| (?:every|each|before|after|always|again|too)(?!\w))"
+    r"|(?:ich|wir) (?:\w+ ){1,2}?(?:welche[ns]?|eine[ns]?)(?=\W*$| (?:jeden|jede|jedes|immer|wieder|davon)(?: (?:tag|morgen|abend|woche))?\W*$)"
+    r"|(?:siempre |nunca )?(?:me )?(?:tomo|compro|como|bebo|pido|uso) (?:un[oa]s?)(?=\W*$| (?:cada|todos|todas|siempre)(?!\w))"
+)
+_LEADS = re.compile(r"\W*(?:(?:and|but|so|well|oh|und|aber|also|na|y|pero|bueno|pues),? )*+")
+
+
+def needs_context(text: str) -> bool:
+    """Whether a sentence says nothing without the one before it: it names neither whom nor what it is of, or says why
+    that is so. Takes time linear in it."""
+    plain = folded(text)[:_BEGINNING_CHARS]
+    lead = _LEADS.match(plain)
+    start = lead.end() if lead is not None else 0
+    return any(pattern.match(plain, start) is not None for pattern in (_SOMEBODY, _BESIDE_IT, _WHY, _ONE))
+
+
+def is_no_statement(text: str) -> bool:
+    """Whether a sentence states nothing: small talk, what opens a text ("Help me with this:"), what points to what was
+    said, a condition without what follows from it."""
+    if _OPENS.search(text[-_BEGINNING_CHARS:]) is not None:
+        return True
+    if _VALUE.search(text) is None and _POINTS.search(folded(text)) is not None:
+        return True
+    if len(text) > _BEGINNING_CHARS:
+        return False
+    if says_nothing(text):
+        return True
+    plain = folded(text)
+    if "," in plain or "，" in plain or _CONDITION.match(plain) is None:
+        return False
+    count, han = len(_WORD.findall(plain)), len(_HAN.findall(plain))
+    return han <= _MOST_OF_HAN_CONDITION if han else count <= _MOST_OF_CONDITION
