@@ -65,6 +65,7 @@ from reverie_server.heuristics.fact_grammar import (
     fragments,
     german_clauses,
     han,
+    introduced,
     lines,
     named_anew,
     objects,
@@ -345,6 +346,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.echoes.echoes_of": lambda text: echoes.echoes_of("on the 13th", text, text),
     "reverie_server.heuristics.requests.fact_requests.aligned": fact_requests.aligned,
     "reverie_server.heuristics.requests.fact_requests.split_request": fact_requests.split_request,
+    "reverie_server.heuristics.fact_grammar.introduced.introduced": lambda text: introduced.introduced(
+        text, text, "german"
+    ),
     "reverie_server.heuristics.requests.fact_requests.place_of": lambda text: [
         fact_requests.place_of(number, text.splitlines()) for number in range(4)
     ],

@@ -28,6 +28,7 @@ from reverie_server.heuristics.corrections.restated import Restated, is_about_th
 from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.german_clauses import main_clause
+from reverie_server.heuristics.fact_grammar.introduced import introduced
 from reverie_server.heuristics.fact_grammar.lines import fact_of_line, headed_fact
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import Phrases, all_phrases
@@ -70,7 +71,7 @@ class _Reader:
     `asked_in` is the last utterance with a request: what is promised behind it is what it asks for.
     `stated` is the statement before, with the number of its utterance and its facts, which a next sentence may correct;
     `taken_back` a cue alone behind it; `between` what the assistant said since. `first_names` are those of all who were
-    known before the utterance. `asked` is what the assistant asked last about the user.
+    known before the utterance. `asked` is what the assistant asked last about the user, `answer` what it says next.
     """
 
     talk: Talk
@@ -86,6 +87,7 @@ class _Reader:
     correction_reads: int = 0
     first_names: frozenset[str] = frozenset()
     asked: Asked | None = None
+    answer: str = ""
 
 
 @cache
@@ -113,6 +115,8 @@ def read_facts(
     reader = _Reader(Talk(People(known_people or {}), user_name, has_capitals=everything != everything.lower()))
     for index, utterance in enumerate(utterances):
         if utterance.speaker != "assistant":
+            following = utterances[index + 1 : index + 2]
+            reader.answer = following[0].text if following and following[0].speaker == "assistant" else ""
             _read(reader, index, utterance, expected)
         elif (
             reader.last_sentence is not None
@@ -162,6 +166,8 @@ def _read_sentence(
     phrases = _phrases_of(cues)
     if phrases is not None:
         sentence = with_capitals(as_written(sentence, phrases), reader.first_names)
+        if reader.answer and (said := introduced(sentence, reader.answer, phrases.language)) is not None:
+            sentence = said
     asked, reader.asked = reader.asked, None
     if asked is not None and (answer := _answer(reader, utterance, asked, sentence)) is not None:
         cues, phrases = all_cues()[asked.language], all_phrases()[asked.language]
@@ -352,13 +358,7 @@ def _reads(reader: _Reader, statement: Statement) -> ReadSentence:
     return read
 
 
-def _add(
-    reader: _Reader,
-    index: int,
-    utterance: Utterance,
-    sentence: str,
-    found: Iterable[StatedFact],
-) -> None:
+def _add(reader: _Reader, index: int, utterance: Utterance, sentence: str, found: Iterable[StatedFact]) -> None:
     seen: set[tuple[str, str, str]] = set()
     count = 0
     for stated in found:

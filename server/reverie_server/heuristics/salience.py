@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from reverie_server.heuristics.cues import Cues, folded
-from reverie_server.text.sentence_ends import SHORT_FORM_CHARS, is_within_sentence
+from reverie_server.text.sentence_ends import FACE_ENDS, SHORT_FORM_CHARS, is_within_sentence
 
 # A sentence reaches this score by two cues or marks, or one strong one.
 NOTABLE = 2.5
@@ -53,7 +53,10 @@ _CODE = re.compile(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[ \t]*$|\
 # Quotations, tables, headings, data, pasted sessions and traces.
 _NOT_PROSE = re.compile(r"\s*(?:[>|#{}\[]|</?\w|[$%] \S|Traceback |File \"|at \S+\()|(?: {4}|\t)(?!\s*[-*+•\d])")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_END = re.compile(r"(?<=[.!?…])[\"'”»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*|(?<=[\u4e00-\u9fff][～〜])(?![～〜])\s*")
+_END = re.compile(
+    r"(?<=[.!?…])[\"'”’»›)\]}*_]*\s+|(?<=[。！？])[」』）”’]*\s*|(?<=[\u4e00-\u9fff][～〜])(?![～〜])\s*"
+    rf"|{FACE_ENDS}"
+)
 # A number with a point that may be an ordinal, as German writes them, and what stands around one.
 _NUMBER = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
 _BEFORE_ORDINAL = re.compile(

@@ -27,15 +27,28 @@ _WHOLE_WORD = re.compile(
     r"|no|ya|yo|va|nö))[!?.…]+$",
     re.IGNORECASE,
 )
+# A face or a hand is no word, as a heart or an apple may be.
+_FACE = (
+    "[\U0001f600-\U0001f64f\U0001f910-\U0001f92f\U0001f970-\U0001f97a"
+    "\U0001f3fb-\U0001f3ff\U0001f389\U0001f44d\U0001f4aa]"
+)
+FACE_ENDS = rf"(?<={_FACE})(?:\s+(?=[A-ZÀ-ÖØ-Þ¡¿])|\s*(?=[\u4e00-\u9fff]))"
+"""What parts two sentences behind a face, as a pattern: before a capital ("Hello 😄 I'm Ada"), and in Chinese."""
+_BEHIND_FACE = re.compile(rf"{_FACE}$")
+# Before it stands so much that a sentence may be.
+_SAYS = re.compile(r"\w{3}|\w\W+\w")
 _CLOSES = frozenset("\"'”’»›")
 
 
 def is_within_sentence(before: str, behind: str) -> bool:
     """Whether a mark at the end of `before`, the last SHORT_FORM_CHARS up to it, ends no sentence: that of a short form
-    ("etc."), or one that goes on in lower case behind what is no whole word, or behind a quotation ("stop!" she said).
+    ("etc."), or one that goes on in lower case behind what is no whole word, or behind a quotation ("stop!" she said),
+    or a face before which nothing was said.
 
     `behind` is what closes the sentence, and the character after it.
     """
+    if _BEHIND_FACE.search(before) is not None and _SAYS.search(before) is None:
+        return True
     is_small, is_number = behind[-1:].islower(), behind[-1:].isdigit()
     if is_small and (_WHOLE_WORD.search(before) is None or behind[:1] in _CLOSES):
         return True

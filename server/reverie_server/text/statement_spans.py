@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from reverie_indexer.text.analyse import CJK, SOUTH_EAST
 from reverie_server.text.remove_spans import LEAD, Span, merged
-from reverie_server.text.sentence_ends import SHORT_FORM_CHARS, is_within_sentence
+from reverie_server.text.sentence_ends import FACE_ENDS, SHORT_FORM_CHARS, is_within_sentence
 
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
 # The marks, the time and the speaker before what a line says; the last two are of the daily log and of summaries.
@@ -20,6 +20,7 @@ _OPENS_BLOCK = re.compile(r"[ \t]*+(?:[-*+•>|#]|\d{1,3}[.)]\s|\[\d\d:\d\d\]|``
 _ANSWER = re.compile(r" ?\| Assistant:[ \t]*+")
 _END = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]*_`]*+\s++|(?<=;)\s++|(?<=[。！？；])[」』）”’]*+\s*+|(?<=[\u4e00-\u9fff][～〜])(?![～〜])\s*+"
+    rf"|{FACE_ENDS}"
 )
 # "Am 12. Mai": the number may be an ordinal.
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.$")

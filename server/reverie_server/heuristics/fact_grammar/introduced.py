@@ -1,0 +1,31 @@
+"""Who says in a few words who they are, "Ralf 52 Lokführer aus Kassel", and is called so by the answer. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from reverie_server.heuristics.cues import folded
+
+_MAX_CHARS, _ANSWER_CHARS = 160, 80
+_SHAPE = re.compile(
+    r"(?P<name>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?: (?:here|hier|aquí))?,? (?P<age>[1-9]\d)"
+    r"(?: (?:years old|jahre(?: alt)?|años)(?!\w))?(?P<rest>(?:,|(?= [^\W\d_]))[^\n]*|\W*)"
+)
+_SAYS = {
+    "english": "I'm {name}, {age} years old{rest}",
+    "german": "Ich bin {name}, {age}{rest}",
+    "spanish": "Me llamo {name}, tengo {age} años{rest}",
+}
+
+
+def introduced(sentence: str, answer: str, language: str) -> str | None:
+    """A sentence of a name, an age and perhaps a trade as one that says so; None where it is none, or the answer to it
+    calls nobody by that name. Takes time linear in both."""
+    found = _SHAPE.fullmatch(sentence.strip().rstrip(".! ")) if len(sentence) <= _MAX_CHARS else None
+    if found is None or not found["name"].istitle() or language not in _SAYS:
+        return None
+    first = re.escape(folded(found["name"].split()[0]))
+    if re.search(rf"(?<!\w){first}(?=[!,.:]| –|$)", folded(answer[:_ANSWER_CHARS])) is None:
+        return None
+    rest = found["rest"].strip(" ,.!")
+    return _SAYS[language].format(name=found["name"], age=found["age"], rest=f", {rest}" if rest else "") + "."

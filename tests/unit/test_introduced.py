@@ -1,0 +1,57 @@
+"""A name, an age and a trade without a verb say who speaks, where the answer calls them so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie_server.heuristics.fact_grammar.introduced import introduced
+from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.stated_fact import SELF, Utterance
+
+AT = datetime(2026, 4, 3, tzinfo=UTC)
+
+
+def told(said: str, answer: str, language: str) -> dict[str, str]:
+    talk = [Utterance(said, AT, "user"), Utterance(answer, AT, "assistant")]
+    return {fact.predicate: fact.object for fact in read_facts(talk, language) if fact.subject == SELF}
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer", "name", "age"),
+    [
+        (
+            "german",
+            "Moin. Jens 47 Dachdecker aus Husum. Brauche eine Mail.",
+            "Moin Jens! Gern.",
+            "Jens",
+            "47",
+        ),
+        ("english", "Hi. Petra, 44, nurse from Leeds. Need a letter.", "Hello Petra, of course.", "Petra", "44"),
+        ("spanish", "Hola. Marta 41 enfermera de Lima. Necesito una carta.", "¡Hola, Marta! Claro.", "Marta", "41"),
+    ],
+)
+def test_who_is_called_so_by_the_answer_has_that_name(
+    language: str, said: str, answer: str, name: str, age: str
+) -> None:
+    found = told(said, answer, language)
+    assert (found["name"], found["age"]) == (name, age)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer"),
+    [
+        ("english", "Petra, 44, nurse from Leeds. Is that a good profile?", "It is a fine profile."),
+        ("english", "Flight 52 from Leeds. When does it land?", "Flight 52 lands at nine."),
+        ("german", "Seite 12 Kapitel drei. Was steht da?", "Auf Seite 12 steht ein Gedicht."),
+        ("german", "Jens 47 Dachdecker. So heißt die Figur.", "Eine gute Figur."),
+    ],
+)
+def test_nobody_else_is_meant(language: str, said: str, answer: str) -> None:
+    assert "name" not in told(said, answer, language)
+
+
+def test_a_language_that_is_not_read_says_nothing() -> None:
+    assert introduced("Ada, 40", "Ada!", "polish") is None
+    assert introduced("Ada, 40", "Hello Ada!", "english") == "I'm Ada, 40 years old."
