@@ -233,6 +233,7 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.needs_context.needs_context": needs_context.needs_context,
     "reverie_server.heuristics.needs_context.is_no_statement": needs_context.is_no_statement,
+    "reverie_server.heuristics.needs_context.says_why": needs_context.says_why,
     "reverie_server.heuristics.transient.is_transient": transient.is_transient,
     "reverie_server.heuristics.transient.is_of_body": transient.is_of_body,
     "reverie_server.heuristics.line_worth.to_weigh": lambda text: line_worth.to_weigh(_heard(text)),

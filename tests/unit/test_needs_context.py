@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.needs_context import is_no_statement, needs_context
+from reverie_server.heuristics.needs_context import is_no_statement, needs_context, says_why
 from reverie_server.heuristics.transient import is_of_body, is_transient
 
 
@@ -41,6 +41,8 @@ def test_without_a_name_or_a_thing_a_sentence_needs_the_one_before(text: str) ->
         "I use one of those folding bikes",
         "Mein Vater ist alt, ich helfe ihm jeden Tag",
         "Ich trinke eine Tasse Kaffee am Morgen.",
+        "Meine Nachbarn haben nämlich zwei Hunde",
+        "Es que fumo un paquete diario",
         "Ich freue mich darauf, dass wir umziehen",
         "Tomo un café cada mañana",
         "我每周三打麻将",
@@ -64,6 +66,9 @@ def test_what_names_whom_and_what_stands_alone(text: str) -> None:
         "Wenn du einen hast",
         "Si quieres.",
         "如果你有的话",
+        "你怎么知道的。",
+        "刚吃完饭，阳历咋个换算嘛",
+        "保险柜密码是什么",
         "Please remember what I told you about the dog",
         "Das mit dem Hund, was ich vorhin gesagt hab, behalt das",
         "Acuérdese de lo que le dije de la perra",
@@ -82,6 +87,12 @@ def test_what_states_nothing(text: str) -> None:
         "What I told you about the shed: the code is 4471",
         "Siempre tomo té.",
         "我对花生过敏",
+        "我什么都吃",
+        "我知道怎么去机场",
+        "我不怎么喝酒",
+        "他叫什么我忘了",
+        "我们老板啥子都要先看一遍",
+        "我老婆想吃什么我就做什么",
         "My address: 12 Mill Lane",
     ],
 )
@@ -110,3 +121,8 @@ def test_what_is_of_the_moment_is_transient(text: str, is_so: bool) -> None:
 def test_a_part_of_the_body_is_known() -> None:
     assert all(map(is_of_body, ("Feet", "Rücken", "espalda")))
     assert not is_of_body("Boat")
+
+
+def test_why_one_asks_is_not_what_is_asked_for() -> None:
+    assert says_why("Ich vergesse das nämlich immer")
+    assert not says_why("Ich esse nämlich keine Nüsse")

@@ -16,6 +16,7 @@ from reverie_indexer.isolate import isolated
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.heuristics.fact_grammar.terms import is_unspaced
 from reverie_server.heuristics.fact_reader import read_facts
+from reverie_server.heuristics.needs_context import says_why
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests
 from reverie_server.heuristics.requests.lasting_instructions import has_instruction
@@ -69,7 +70,6 @@ _BIRTHDAY = re.compile(
 # A number of four digits or more, and a word of letters and digits; and what is no more.
 _VALUE = re.compile(r"\d(?:[ .,/-]?\d){3}|(?=[\w-]*[^\W\d_])(?=[\w-]*\d\w*\d)[\w-]{4,40}")
 _OLD = re.compile(r"(?<!\w)(?:old|alte[nrsm]?|viej[oa]s?|antigu[oa]s?|anterior)(?!\w)|旧|舊|原来|原來|之前")
-_SAYS_WHY = re.compile(r"(?:[\w'-]+ ){1,4}?nämlich(?!\w)|es que (?!\w*\d)")
 # What asks from the first chance on is a request, whatever it means; from the second on it surely is one.
 _ASKS, _SURELY_ASKS = 0.35, 0.45
 # From this on it is one where a statement is likely meant, too: of sixteen from 0.1 on none was.
@@ -221,7 +221,7 @@ def _may_be_meant(text: str) -> bool:
 def _can_be_meant(heard: Heard, sentence: str) -> bool:
     """Whether what was heard may be meant by a request: no text of others that is to be mended, and nothing that says
     why one asks ("Ich frage nämlich jedes Mal")."""
-    return heard.text == sentence or not (_is_handed_over(heard.text) or _SAYS_WHY.match(aligned(heard.text)))
+    return heard.text == sentence or not (_is_handed_over(heard.text) or says_why(heard.text))
 
 
 def _says_itself(sentence: str) -> bool:

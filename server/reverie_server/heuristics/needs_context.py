@@ -27,6 +27,14 @@ _POINTS = re.compile(
     r"|我[刚剛](?:才|刚|剛)?(?:跟你)?(?:说|說|讲|講)的"
 )
 _VALUE = re.compile(r"\d")
+# Chinese asks without a mark; "我知道怎么去" and "什么都吃" ask nothing.
+_ASKS_HAN = re.compile(
+    r"(?:[^，。！；,.!;]*[，。！；,.!;])*+(?P<before>[^，。！；,.!;]{0,20}?)(?:怎么|怎麼|怎样|咋个?|为什么|為什麼|为啥|什么|什麼|啥(?!子?[都也])|哪里|哪儿|哪个|哪裡|几点|幾點|多少(?!有))"
+    r"(?![都也])(?P<behind>[^，。！；,.!;]{0,20})"
+)
+_ASKS_NOTHING = re.compile(
+    r"知道|晓得|曉得|告诉|告訴|无论|無論|不管|[没沒不]$|忘|[记記]|[学學]|教|看|问|問|明白|清楚|了解|研究|[说說讲講]|想|就|随便|隨便"
+)
 # Another person or thing, whom the same clause does not name: "My dad sawed him a leg", "Erst mal soll ich ihm helfen".
 _SOMEBODY = re.compile(
     r"(?:(?!(?:because|that|who|als|dass|weil|wie|when|if|wenn|call|calls|nenne?n?|nennt|let|lass)(?!\w))[\w'-]+ ){1,4}"
@@ -39,10 +47,10 @@ _BESIDE_IT = re.compile(
     r"|(?:i|we) then (?:always|never|usually)(?!\w)|(?:and )?then (?:i|we) (?:always|never|usually)(?!\w)"
     r"|(?:y )?entonces (?:yo )?(?:siempre|nunca)(?!\w)"
 )
-# It says why something is so that was said before.
+# It says why one asks, or what was said before: "Ich frage nämlich jedes Mal". "Die Pohls haben nämlich 64 Wohnungen"
+# says something of its own.
 _WHY = re.compile(
-    r"(?:[\w'-]+ ){1,4}?nämlich(?!\w)|(?:denn|weil) (?!\w+ \w+,)|(?:es que|resulta que|lo que pasa es que) "
-    r"|(?:you see|the thing is),? |(?:that's|this is) (?:why|because)(?!\w)"
+    r"ich \w+ (?:das |es |sie |ihn )?nämlich (?:jedes mal|immer|dauernd|ständig|oft|nie)(?!\w)|(?:that's|this is) (?:why|because)(?!\w)"
 )
 # What stands for a thing that was named: "I have one every morning", "I always buy the wrong ones".
 _ONE = re.compile(
@@ -64,6 +72,11 @@ def needs_context(text: str) -> bool:
     return any(pattern.match(plain, start) is not None for pattern in (_SOMEBODY, _BESIDE_IT, _WHY, _ONE))
 
 
+def says_why(text: str) -> bool:
+    """Whether a sentence says why one asks, and nothing else. Takes time linear in it."""
+    return _WHY.match(folded(text[:_BEGINNING_CHARS])) is not None
+
+
 def is_no_statement(text: str) -> bool:
     """Whether a sentence states nothing: small talk, what opens a text ("Help me with this:"), what points to what was
     said, a condition without what follows from it."""
@@ -73,10 +86,15 @@ def is_no_statement(text: str) -> bool:
         return True
     if len(text) > _BEGINNING_CHARS:
         return False
-    if says_nothing(text):
+    if says_nothing(text) or _asks_in_chinese(text):
         return True
     plain = folded(text)
     if "," in plain or "，" in plain or _CONDITION.match(plain) is None:
         return False
     count, han = len(_WORD.findall(plain)), len(_HAN.findall(plain))
     return han <= _MOST_OF_HAN_CONDITION if han else count <= _MOST_OF_CONDITION
+
+
+def _asks_in_chinese(text: str) -> bool:
+    found = _ASKS_HAN.fullmatch(text.rstrip("。！! \n"))
+    return found is not None and _ASKS_NOTHING.search(found["before"]) is None and "我" not in found["behind"]
