@@ -116,3 +116,24 @@ def test_what_another_clause_denies_ends_nothing() -> None:
 def test_a_role_of_several_words_stands_in_a_way_of_speaking() -> None:
     rules = [rule.pattern for rule in all_phrases()["english"].rewrites if rule.to == "my <role> is now <name>"]
     assert any(pattern.search("priya is my line manager now") for pattern in rules)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "value"),
+    [
+        ("german", "Ich esse vegetarisch, also keinen Speck bitte.", "vegetarisch"),
+        ("german", "Ich esse vegan, deshalb nie Butter.", "vegan"),
+        ("english", "I'm vegetarian, so never any bacon.", "vegetarian"),
+        ("spanish", "Soy vegano, así que no como queso.", "vegano"),
+    ],
+)
+def test_what_follows_from_a_diet_does_not_deny_it(language: str, said: str, value: str) -> None:
+    facts = read(language, said)
+    assert any(fact.object == value for fact in facts)
+    assert not any(fact.object == value and fact.predicate == "avoids" for fact in facts)
+    assert not any(fact.change is not None and fact.change.kind == "ends" for fact in facts)
+
+
+def test_a_denial_before_what_follows_holds() -> None:
+    facts = read("german", "Ich wohne nicht mehr in Kassel, also keine Post mehr dahin.")
+    assert any(fact.change is not None and fact.change.kind == "ends" for fact in facts)

@@ -38,6 +38,8 @@ class Denied:
 
 # A negation stands so near to the subject.
 _NEAR = 60
+# What follows from a clause does not deny it: "Ich esse vegan, also keinen Käse".
+_FOLLOWS = re.compile(r"[,;] (?:also|deshalb|deswegen|daher|so|therefore|hence|así que|por eso|de modo que)(?!\w)")
 
 
 def clauses_of(sentence: str, phrases: Phrases) -> list[Clause]:
@@ -53,11 +55,13 @@ def is_quoted(sentence: str) -> bool:
 def denied(text: str, plain: str, phrases: Phrases) -> Denied:
     """What the rest of a clause says without its negation. Of several negations the first is taken out.
 
-    What a reason denies is not the clause: `It is cancelled, because no dogs are allowed`. Nor is what it sets against
-    what it says: `on Tuesday, not on Thursday`.
+    What a reason denies is not the clause: `It is cancelled, because no dogs are allowed`; nor what follows from it.
+    Nor is what it sets against what it says: `on Tuesday, not on Thursday`.
     """
     reason, contrast = phrases["reason"].search(plain), phrases["old"].search(plain)
     limit = reason.start() if reason is not None else len(plain)
+    if (follows := _FOLLOWS.search(plain)) is not None:
+        limit = min(limit, follows.start())
     if contrast is not None and contrast[0].startswith((",", "而")):
         limit = min(limit, contrast.start())
     if phrases.unspaced and (comma := plain.find("，", 1)) > 0:
