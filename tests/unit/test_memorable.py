@@ -482,6 +482,8 @@ def test_a_request_behind_small_talk_is_about_what_follows(language: str, said: 
         ("english", 'He left a key and a note that says "do not call me".'),
         ("german", "Ich steh abends davor wie ein Kind."),
         ("german", "Ich trinke eine jeden Morgen."),
+        ("german", "Ich spiele gut und Anton weiß es."),
+        ("german", "Mein Chef sucht wieder seine Brille. Merkst du was?"),
         ("german", "Schreib dir das hinter die Ohren, wenn du welche hast"),
     ],
 )

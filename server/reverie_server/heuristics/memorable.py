@@ -64,7 +64,8 @@ _ALWAYS_SO = re.compile(
 )
 # An object that says nothing without what was said before.
 _VAGUE = re.compile(
-    r"(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
+    r"(?:schlecht|gut|badly|well|mal|bien)(?:\W*$| (?:und|and|y)(?!\w))"
+    r"|(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
 )
 _COPULAS = {"english": " is {}.", "german": " ist {}.", "spanish": " es {}.", "chinese": "是{}。"}
 # Words that many projects have in their names.

@@ -123,6 +123,8 @@ class Request:
     count: int = 1
 
 
+# Who notices something keeps nothing.
+_NOTICES = re.compile(r"\W*(?:\w+,? )?merkst du (?:was|das|es|etwas)\W*")
 _NOT_TO_KEEP = re.compile(r"not to (?:remember|memori[sz]e|note|record|save|store|keep|write)(?!\w)")
 # It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
 _SAID_BEFORE = re.compile(
@@ -156,7 +158,8 @@ def split_request(sentence: str) -> Request:
     request = _of_several(sentence) or _split(sentence)
     if request.kind == "none":
         return request
-    if is_of_style(plain := aligned(sentence)) or only_recalls(plain) or is_errand(plain):
+    plain = aligned(sentence)
+    if is_of_style(plain) or only_recalls(plain) or is_errand(plain) or _NOTICES.fullmatch(plain) is not None:
         return Request("none", 0, len(sentence))
     # "Merk dir das bitte nicht", "remember not to keep that".
     if request.kind in ("before", "next", "named"):
