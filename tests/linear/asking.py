@@ -26,6 +26,8 @@ from reverie_server.heuristics.requests import (
     request_model,
     request_reasons,
     requested_lines,
+    said_again,
+    said_before,
     several,
     updates,
     words_of_others,
@@ -191,7 +193,13 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.requested_lines.ended": requested_lines.ended,
     "reverie_server.heuristics.requests.requested_lines.requests_of": _requested,
     "reverie_server.heuristics.requests.requested_lines.begins_with_pronoun": requested_lines.begins_with_pronoun,
-    "reverie_server.heuristics.requests.fact_requests.points_back": fact_requests.points_back,
+    "reverie_server.heuristics.requests.fact_requests.place_of": lambda text: fact_requests.place_of(1, [text, text]),
+    "reverie_server.heuristics.requests.said_before.points_back": said_before.points_back,
+    "reverie_server.heuristics.requests.said_before.what_was_said": said_before.what_was_said,
+    "reverie_server.heuristics.requests.said_again.said_again": lambda text: said_again.said_again(text, [text]),
+    "reverie_server.heuristics.requests.said_again.promises_last": lambda text: said_again.promises_last(
+        text, text, text
+    ),
     "reverie_server.heuristics.requests.requested_lines.is_request_alone": requested_lines.is_request_alone,
     "reverie_server.heuristics.requests.requested_lines.asks_for_previous": requested_lines.asks_for_previous,
 }

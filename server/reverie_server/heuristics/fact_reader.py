@@ -41,12 +41,12 @@ from reverie_server.heuristics.requests.fact_requests import (
     aligned,
     is_of_next,
     place_of,
-    points_back,
     split_request,
     with_named,
 )
 from reverie_server.heuristics.requests.not_to_be_kept import contrary_start
-from reverie_server.heuristics.requests.promises import promises_to_remember
+from reverie_server.heuristics.requests.said_again import promises_last
+from reverie_server.heuristics.requests.said_before import points_back
 from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import DATED, spoken_sentences
@@ -122,8 +122,8 @@ def read_facts(
             reader.last_sentence is not None
             and reader.last_sentence[0] == index - 1
             and reader.asked_in != index - 1
-            and not points_back(reader.last_sentence[1])
-            and promises_to_remember(utterance.text, reader.last_sentence[1])
+            and not points_back(aligned(reader.last_sentence[1]))
+            and promises_last(utterance.text, reader.last_sentence[1], utterances[index - 1].text)
         ):
             _ask_for_last(reader)
         if utterance.speaker == "assistant":
@@ -181,6 +181,7 @@ def _read_sentence(
     named = with_named(sentence, thing) if thing is not None else None
     request = split_request(sentence) if named is None else Request("inside", 0, len(named))
     is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
+    request = request.where_said(is_here=is_here)
     if request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value)):
         reader.asked_in = index
     if request.kind in ("named", "update"):
@@ -232,7 +233,6 @@ def _read_sentence(
     if asks(sentence if held is None else core, cues) and request.kind != "inside":
         # `My eye exam is on May 12, what should I ask there?`
         before = before_question(core)
-        is_here = reader.last_sentence is not None and reader.last_sentence[0] == index
         if not before:
             # "My exam is on Monday. What should I bring? Sorry, on Tuesday."
             reader.stated, reader.between = stated_before[0], max(stated_before[1], "answer", key=FARTHER.index)

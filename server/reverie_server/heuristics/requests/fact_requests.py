@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a pattern stands on one line
 """The words by which people ask to remember something, and what they ask to remember. Pure but for its data."""
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from reverie_server.heuristics.requests.request_reasons import (
     has_reason_alone,
     statement_behind_reason,
 )
+from reverie_server.heuristics.requests.said_before import what_was_said
 from reverie_server.heuristics.requests.several import several_in
 from reverie_server.heuristics.requests.updates import Update, update_asked
 from reverie_server.heuristics.simplified import simplified
@@ -71,7 +73,7 @@ _OF_NUMBERS = re.compile(
     r"(?<!\w)(?:numbers?|codes?|figures?|combinations?|nummern?|zahl\w*|kombination\w*|pins?|both|two|beid\w*|zwei|dos|amb[oa]s"
     r"|n[uú]meros?|c[oó]digos?|combinaci\w*|tel[eé]fonos?|cifras?)(?!\w)|号|数字|电话|两|俩"
 )
-_COLON = re.compile("[:：]")
+_COLON, _DIGIT = re.compile("[:：]"), re.compile(r"\d")
 # What a request that opens a message asks to remember: what follows, or what was said before.
 _AHEAD = re.compile(
     r"(?<!\w)(?:this|these|something|(?:one|another) thing|dies(?:es)?|etwas|was|folgendes|eine sache|esto|algo"
@@ -86,7 +88,11 @@ _BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[o
 # What stands behind a request, and says no more than what it points to, and why: "keep hold of that, I measured it
 # while she slept", "merk dir das ma bitte, sonst steh ich wieder da".
 _SAYS_WHY = re.compile(
-    r"\W*(?:(?:das|es|dat|dit|that|this|it|eso|esto)"
+    r"\W*(?:those(?: (?:for me|please|pls|abeg|then|too))*+(?:\W*$|, [^\d:]*$)"
+    # "Das, was ich gerade geschrieben hab, solltest du dir merken."
+    r"|(?:(?:das|alles|all|everything),? )?(?:was|what) (?:ich|i)(?: \w+){0,3} (?:gesagt|geschrieben|erzählt|said|told you|wrote)(?: habe?)?\W*$"
+    r"|(?:todo )?lo que (?:\w+ ){1,3}(?:dije|conté|decir(?:te)?|contar(?:te)?|dicho|contado)\W*$"
+    r"|(?:das|es|dat|dit|that|this|it|eso|esto)"
     r"(?: (?:ma|mal|bitte|ja|doch|bloß|halt|gut|please|then|pls|porfa|por favor))*+"
     r"(?:\W*$|,? (?:sonst|weil|falls|damit|denn|nicht dass|because|cause|cos|otherwise|in case|porque|que|si no"
     r"|por si)(?!\w))|, (?:i|ich|yo)(?:'\w{1,2})? [^,;]{0,60}?(?<!\w)(?:it|them|es|lo|eso)(?!\w))"
@@ -95,11 +101,20 @@ _SAYS_WHY = re.compile(
 _HAN_COURTESY = re.compile(r"(?<!叫)(?<!叫.)(?<!叫..)(?:[哦喔啊呀啦]|谢谢你?|拜托你?了?)+$")
 # "Keep that, for I have a meeting"; with a number it may tell what is to be kept: "Apúntalo, que el código es 4471".
 _GIVES_REASON = re.compile(r"(?:que|porque|pues|because|cos|cause|since|weil|denn|sonst)(?!\w)|因为|不然")
+# So many sentences of a greeting, and so many characters of a request, stand before what it means.
+_MOST_OF_GREETING, _MOST_OF_LEAD = 2, 60
+# Behind "remember that, …" a habit of the one who asks says why, and so does a condition.
+_HABIT = re.compile(
+    r"(?=.*?(?<!\w)(?:ich|i|i'm|mir|me|yo|soy|ando|vivo)(?!\w)).*?(?<!\w)(?:immer|ständig|dauernd|always|forever|siempre|nunca)(?!\w)"
+    r"|(?=.*?我).*?[总老每]"
+)
+_POINTER = re.compile(
+    r"(?:das|dies|es|that|this|eso|esto)(?: (?:bitte|gut|mal|auch|schon|please|down|bien|por favor))*+, ++"
+)
+_CONDITION = re.compile(r"(?:wenn|falls|sofern|if|si)(?!\w)[^,;:]*$|(?:如果|要是)[^，；：]*$")
 _DASS = re.compile(r"da(?:ss?|ß)(?:\s|$)", re.IGNORECASE)
 
 
-# So many sentences of small talk stand before the first one.
-_MOST_BEFORE_FIRST = 2
 Place = Literal["first", "inner", "last"]
 """Where a sentence stands in a message; one that is alone is its last."""
 
@@ -112,7 +127,8 @@ class Request:
     itself; `before` where it is about what was said before; `next` where it is about what follows; `named` where the
     next sentence may say what the thing is that is named there; `update` where an answer tells whether the memory is
     meant ("Update it, please"). `is_of_value`: it is about a number or a code. `count`
-    is how many things it means: several.ALL of a message, or so many.
+    is how many things it means: several.ALL of a message, or so many. `may_be_why`: what it has itself may be no more
+    than a reason.
     """
 
     kind: Literal["none", "inside", "before", "next", "named", "update"]
@@ -121,23 +137,17 @@ class Request:
     is_subordinate: bool = False
     is_of_value: bool = False
     count: int = 1
+    may_be_why: bool = False
+
+    def where_said(self, *, is_here: bool) -> Request:
+        """The request where a statement stands before it in its message (`is_here`), or none: "merk dir das gut, beim
+        Kochen bin ich immer im Stress" says why behind a statement, and else what is to be remembered."""
+        return replace(self, kind="before", start=self.end) if self.may_be_why and is_here else self
 
 
 # Who notices something keeps nothing.
 _NOTICES = re.compile(r"\W*(?:\w+,? )?merkst du (?:was|das|es|etwas)\W*")
 _NOT_TO_KEEP = re.compile(r"not to (?:remember|memori[sz]e|note|record|save|store|keep|write)(?!\w)")
-# It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
-_SAID_BEFORE = re.compile(
-    r"(?:(?:and|und|y|oh|so|please|bitte|por favor),? )?"
-    r"(?:(?:that|the(?: \w+){1,3}) (?:that )?i(?:'ve)? just (?:told|gave|mentioned)(?: you)?(?!\w)"
-    r"|das von (?:eben|vorhin)(?!\w)|lo de (?:antes|hace un (?:rato|momento))(?!\w)"
-    r"|我?[刚剛][才刚剛]?[说說讲講提][的过過]*那[个個组組把条條句件串些])"
-)
-_TELLS = re.compile(
-    r"(?<!\w)(?:is|are|was|were|isn't|wasn't|has|had|ist|sind|war|waren|heißt|hat|es|son|era|fue|está"
-    r"|se llama|ya no)(?!\w)"
-    r"|[是叫错錯]|不[对對]|没有|取消|\d"
-)
 
 
 def aligned(text: str) -> str:
@@ -147,12 +157,6 @@ def aligned(text: str) -> str:
     return lower if len(lower) == len(text) else translated
 
 
-def points_back(sentence: str) -> bool:
-    """Whether a sentence is about what its speaker said before in the talk, and tells nothing new of it."""
-    text = aligned(sentence).lstrip()
-    return _SAID_BEFORE.match(text) is not None and _TELLS.search(text) is None
-
-
 def split_request(sentence: str) -> Request:
     """What of a sentence, in any of the languages, asks to remember something. Takes time linear in the sentence."""
     request = _of_several(sentence) or _split(sentence)
@@ -160,6 +164,9 @@ def split_request(sentence: str) -> Request:
         return request
     plain = aligned(sentence)
     if is_of_style(plain) or only_recalls(plain) or is_errand(plain) or _NOTICES.fullmatch(plain) is not None:
+        return Request("none", 0, len(sentence))
+    if request.kind == "inside" and what_was_said(plain) is not None:
+        # "Remember what I told you about the dog" has nothing to be remembered itself.
         return Request("none", 0, len(sentence))
     # "Merk dir das bitte nicht", "remember not to keep that".
     if request.kind in ("before", "next", "named"):
@@ -199,7 +206,9 @@ def _split(sentence: str) -> Request:
     if may_ask and not behind:
         if has_reason_alone(text, start, end) or asks_no_more(text, start, end):
             return Request("before", end, end)
-        if (named := _named(text, start)) is not None:
+        # "Notier dir das bitte gleich: …" names nothing.
+        named = None if remembered_from(text) else _named(text, start)
+        if named is not None:
             is_pointing = _SAYS_WHY.match(text, named.start, named.end) is not None
             return Request("before", end, end) if is_pointing else named
     whole = first, last = start, len(text.rstrip())
@@ -207,13 +216,14 @@ def _split(sentence: str) -> Request:
     is_known = text[:end].endswith(("吗", "嗎")) and _CAN.match(text, start, end) is None
     lead = None if is_known else known.lead.match(text, start, end)
     if lead is not None and not _NOT_CUT.match(text, lead.end()):
-        first = lead.end()
+        pointer = _POINTER.match(text, lead.end(), end)
+        first = max(lead.end() if pointer is None else pointer.end(), remembered_from(text))
     elif lead is None and may_ask:
         first = behind or remembered_from(text) or remembered_after_that(text, start, end)
         if not first:
             first = remembered_after_comma(text, start, end)
             # "I keep losing it, so remember, because I need it" says why.
-            if first and _GIVES_REASON.match(text, first) is not None and not has_number(text, first, end):
+            if first and _says_why(text, first, end):
                 return Request("before", end, end)
         first = first or start
     tail_from = max(first, end - _MAX_TAIL_CHARS)
@@ -238,7 +248,15 @@ def _split(sentence: str) -> Request:
     if len(rest) < (_MIN_UNSPACED_CHARS if _UNSPACED.search(rest) else _MIN_CHARS) or says_nothing(rest):
         return Request("before", end, end)
     is_subordinate = _DASS.search(text, max(start, first - 6), first) is not None
-    return Request("inside", first, last, is_subordinate)
+    may_be_why = _DIGIT.search(text, first, last) is None and _HABIT.match(text, first, last) is not None
+    may_be_why = may_be_why and _BACK.search(text, max(start, first - _MOST_OF_LEAD), first) is not None
+    return Request("inside", first, last, is_subordinate, may_be_why=may_be_why)
+
+
+def _says_why(text: str, first: int, end: int) -> bool:
+    """Whether what stands behind a request is a reason or a condition, and no number."""
+    is_why = _GIVES_REASON.match(text, first) is not None or _CONDITION.match(text, first, end) is not None
+    return is_why and not has_number(text, first, end)
 
 
 def _of_another_sentence(text: str, start: int, end: int) -> Request | None:
@@ -283,10 +301,10 @@ def is_of_next(sentence: str, place: Place) -> bool:
 
 
 def place_of(number: int, said: Sequence[str]) -> Place:
-    """The place of a sentence of a message by its number from 0; "Good." before it does not count."""
+    """The place of a sentence by its number from 0; behind "Good." it is still the first."""
     if number == len(said) - 1:
         return "last"
-    is_first = number <= _MOST_BEFORE_FIRST and all(map(says_nothing, said[:number]))
+    is_first = number <= _MOST_OF_GREETING and all(says_nothing(each) for each in said[:number])
     return "first" if is_first else "inner"
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import re
 
+_TO_ANSWER_EN = r"(?:give|write|answer|call|tell|show|send|address|speak|talk|list|measure)(?= (?:me|to me|us|everything|all|it|in|your)(?!\w))"
 # Who tells of their own life does so with a verb: "Ab sofort bin ich im Büro".
 _BEGINS_WITH_ONE = re.compile(
     r"(?:(?:aber|und|ok|okay|bitte|also|but|and|please|so|y|pero|por favor),? )*+"
-    r"(?:(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|künftig|in zukunft)(?: bitte)? (?:immer|nur|nie|niemals|keine?[nrs]?|ohne)(?!\w)"
-    r"|from now on,? (?:please )?(?:always|never|only|no|without|don't|do not)(?!\w)"
-    r"|(?:a partir de ahora|de ahora en adelante),? (?:por favor,? )?(?:siempre|nunca|solo|sólo|sin|nada de)(?!\w))"
-    r"|以后(?:你|请你?|回答|回复|说话|写|跟我|给我)[^，。！？]{0,6}(?:都|别|不要|只)"
+    r"(?:(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|in zukunft)(?: bitte)? "
+    rf"(?:(?:immer|nur|nie|niemals|keine?[nrs]?|ohne)(?!\w)|(?:alle |jede |deine |die )?(?:antworten|antwort|rezepte|mengen|texte|nachrichten)(?!\w)(?= [^.]{{0,40}}?(?:ohne|nur|kurz|immer|in|auf|mit|bitte)(?!\w))"
+    r"|(?:gib|schreib|antworte|sag|nenn|duz|siez|schick|rechne|red|sprich)e?(?! ich(?!\w))(?!\w)|(?:sagst|schreibst|gibst|nennst|antwortest|redest|machst) du(?!\w))"
+    rf"|from (?:now|today|here|this day)(?: on(?:wards?)?)?,? (?:please )?(?:(?:you )?(?:always|never|only)|no|without|don't|do not|{_TO_ANSWER_EN}|everything(?= in ))(?!\w)"
+    r"|(?:a partir de (?:ahora|hoy)|(?:de ahora|de hoy) en adelante|desde (?:ahora|hoy)),? (?:por favor,? )?(?:(?:siempre|nunca|solo|sólo|sin|nada de)(?!\w)"
+    r"|(?:respónd|contést|escríb|háb|trát|llám|d)[a-z]{0,4}(?:me|ame|eme)(?!\w)))"
+    r"|以后(?:你|请你?|回答|回复|回我?|说话|写|跟我|给我)[^，。！？]{0,6}(?:都|别|不要|只|最多|至多|不超过|不准|不许|一律|不用)"
 )
 # "Could you always give me inches, too?"
 _HAS_ONE = re.compile(

@@ -22,18 +22,18 @@ Kind = Literal["remember", "forget"]
 
 # Longer clauses are no requests.
 MAX_CLAUSE_CHARS = 140
-_MAX_LEAD_CHARS = 90
+_MAX_LEAD_CHARS, _MAX_BEFORE_COLON_CHARS = 90, 200
 _SEPARATOR = re.compile(
     r"[,;，；。.!?！？…]++(?!\s*+(?:dass|daß|was ich|what i)(?!\w))\s*+|(?<=\s)[–—-]++(?=\s)\s*+"
     "|(?<=[\u3400-\u4dbf\u4e00-\u9fff]) ++(?=[\u3400-\u4dbf\u4e00-\u9fff])"
 )
 WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
-_FEWEST_WORDS = 3
-_COLON = re.compile(r"[:：]\s*+")
+_FEWEST_WORDS, _COLON = 3, re.compile(r"[:：]\s*+")
 _VERBS = ("remove", "vague", "retain", "kept", "removed", "lest", "unsaid")
 # A verb that has its object within, or a phrase.
 _WITHIN = re.compile(
-    r"(?:l[oa]s?|dran|daran|\s(?:das|es|dir's|that|this|it|these|es[oe]|est[oe]|ello))(?!\w)|\smich(?!\w)|(?<=remind)\sme"
+    r"(?:(?<=bitte )(?:(?:ab)?speichern|merken|notieren|behalten|auf(?:heben|schreiben|bewahren))"
+    r"|l[oa]s?|dran|daran|\s(?:das|es|dir's|that|this|it|these|es[oe]|est[oe]|ello))(?!\w)|\smich(?!\w)|(?<=remind)\sme"
 )
 # "What I just said" and the like, where "forget that" may go on to something else.
 _FEWEST_SAID_CHARS = 8
@@ -48,6 +48,8 @@ _AS = re.compile(r"(?<!\w)(?:as|als|como)(?!\w)|为|当")
 _IT = frozenset(("it", "es", "'s", "lo", "la"))
 _BACK = re.compile(r"(?<!\w)(?:eso|ello), que$|[aeá]l[oa], que$")
 _MAX_TOPIC_CHARS = 20
+# "Du, bevor ich's vergesse, …": it calls who is asked.
+_VOCATIVE = re.compile(r"(?:du|sie|hey|hör mal|sag mal|so|oye|oiga|mire|mira|listen|look|by the way|übrigens)")
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff"
 
 
@@ -174,7 +176,7 @@ def remembered_from(text: str) -> int:
 
     Before a colon it may also be told: "What I always forget: …".
     """
-    colon = _COLON.search(text, 0, _MAX_LEAD_CHARS)
+    colon = _COLON.search(text, 0, _MAX_BEFORE_COLON_CHARS)
     if colon is None:
         return 0
     # "We gave blood, so hold on to this for me: …": the last clause may ask it as well.
@@ -194,6 +196,7 @@ def remembered_from(text: str) -> int:
 def remembered_after_comma(text: str, start: int, end: int) -> int:
     """Where the rest of a sentence begins whose first clause asks to remember ("Store that for me, the code is …")."""
     first, *rest = clauses(text[start:end]) or [(0, 0)]
+    first, *rest = rest if rest and _VOCATIVE.fullmatch(text, start + first[0], start + first[1]) else (first, *rest)
     if not rest or all(is_idle(text, start + a, start + b) for a, b in rest):
         return 0
     request = read_request(text, start + first[0], start + first[1], needs_object=False)

@@ -16,14 +16,16 @@ from reverie_server.heuristics.fact_grammar.terms import GENERIC_VALUES, content
 from reverie_server.heuristics.requests.fact_requests import (
     Place,
     Request,
+    aligned,
     is_of_next,
     place_of,
-    points_back,
     split_request,
 )
 from reverie_server.heuristics.requests.likely_requests import remembering_asked, topic_of
 from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.requests.request_kinds import opening
+from reverie_server.heuristics.requests.said_again import said_again
+from reverie_server.heuristics.requests.said_before import points_back, what_was_said
 from reverie_server.heuristics.requests.several import last_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.small_talk import says_nothing
@@ -44,6 +46,7 @@ _NAMED_STATEMENTS, _NAMED_NEAR = 12, 7
 _FEWEST_NAMED, _BEGINNING_CHARS = 2, 6
 # So many statements may be what a request names.
 _MAX_EARLIER = 200
+_NAMELESS = frozenset("的那个這这她他它我你是有在了说說事 ")
 _Line: TypeAlias = tuple[Message, str, str]
 _PRONOUN = re.compile(
     # "They've changed the code" is of nobody who was named.
@@ -111,6 +114,10 @@ class _Requests:
     question: Message | None = None
     # What a promise means that follows at once.
     promise: tuple[Message, _Line] | None = None
+    # The last message that asks for what was said before of a thing, with what this names.
+    pointed: tuple[Message, _Line] | None = None
+    # What the last message states, also before a question: an answer may say it again.
+    told: list[_Line] = field(default_factory=list)
     meant: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,18 +125,30 @@ class _Requests:
 
     def hear_answer(self, answer: Message) -> None:
         """Add what an answer promises to remember, or names; behind a request it promises what that asks for."""
-        is_answer = _follows(answer, self.request)
+        told = [line for line in self.told if _follows(answer, line[0])]
+        again = [told[at] for at in said_again(answer.content, [line[1] for line in told])]
+        mistaken = {text for line in again for text in self.by_meaning.get(line[1], ()) if line[1] not in self.meant}
+        self.lines = [line for line in self.lines if line[2] not in mistaken and line[1] not in mistaken]
+        asked = {line[1] for line in self.lines if line[0] in [each[0] for each in again]}
+        self.lines += [line for line in again if line[1] not in asked]
+        is_answer = _follows(answer, self.request) or bool(again)
         promise = self.promise
         if promise is not None and not is_answer and _follows(answer, promise[0]) and promise[1] not in self.lines:
             self.lines += [promise[1]] if promises_to_remember(answer.content, promise[1][1]) else []
         if is_answer or _follows(answer, self.question):
             near = [line for line, _ in self.statements[-_NAMED_STATEMENTS:]]
-            self.lines += _named_by(answer, self.lines, near)
+            named = _named_by(answer, self.lines, near)
+            pointed, self.pointed = self.pointed, None
+            if not named and pointed is not None and _follows(answer, pointed[0]) and pointed[1] not in self.lines:
+                # "Kept." names nothing, and the request does.
+                named = [pointed[1]]
+            self.lines += named
 
     def hear(self, message: Message) -> None:
         """Add what a message of a user asks for, and note what it states."""
         text = strip_injected(message.content)[:MAX_TEXT_CHARS]
         spans = spoken_sentences(text)
+        self.told = []
         said = [text[span.start : span.end].strip() for span in spans]
         for number, sentence in enumerate(said):
             # All items of a list are one.
@@ -148,15 +167,17 @@ class _Requests:
             # What is promised behind it is what it asks for.
             self.request = message
         if meant and not is_meant:
-            # What it means is told in another sentence, wherever that stands.
+            # What it means is told in another sentence, wherever that stands, unless the answer says it again.
+            self.told += [] if points_back(aligned(sentence)) else [(message, sentence, sentence)]
             return
         # "The code I just told you, look after it" means the statement that it names, and not itself.
-        named = self._pointed_at(sentence) if points_back(sentence) and not self.count_ahead else None
+        named = self._pointed_at(sentence) if points_back(aligned(sentence)) and not self.count_ahead else None
         if named is not None and is_by_meaning and is_meant:
             request = Request("before", 0, len(sentence))
         elif is_meant and request.kind != "inside":
             request = Request("none", 0, len(sentence))
         is_here = self.last is not None and self.last[0] is message
+        request = request.where_said(is_here=is_here)
         if request.kind == "inside" or (request.kind == "before" and (is_here or request.is_of_value)):
             self.request = message
         if request.kind == "next" or (request.kind == "before" and is_of_next(sentence, place)):
@@ -166,14 +187,20 @@ class _Requests:
         elif request.kind in ("named", "update") or len(sentence) > _MAX_CHARS:
             return
         elif named is not None and request.kind == "none" and not is_meant:
-            self.promise = message, named
-        elif asks(sentence, None) and not is_meant:
+            thing = what_was_said(aligned(sentence))
+            self.promise = (message, named) if thing is None else self.promise
+            if thing is not None:
+                found = _rarest(thing, self.statements)
+                self.pointed, self.request = (message, found) if found is not None else None, message
+        else:
             # "Could you never put proverbs in my messages?" means itself, and "what I told you of her, can you keep
             # it?" what the answer names.
-            self.question = message
-        else:
-            self._state(message, sentence, request)
-            self.count_ahead -= 1 if self.count_ahead and not goes_on else 0
+            own = sentence[request.start : request.end] if request.kind == "inside" else sentence
+            is_question = asks(own, None) and not is_meant
+            self.question = message if is_question else self.question
+            if not is_question or before_question(sentence):
+                self._state(message, sentence, request)
+                self.count_ahead -= 1 if self.count_ahead and not goes_on else 0
 
     def _ask_for_before(self, message: Message, sentence: str, request: Request, *, is_by_meaning: bool) -> None:
         """Add the statements before a request that it means."""
@@ -193,7 +220,9 @@ class _Requests:
         last = self.last
         if last is not None and (begins_with_pronoun(whole) or _is_of(whole, message, last)):
             whole = f"{ended(last[2])} {whole}"[-_MAX_CHARS:]
-        self.last = line = (message, sentence, whole)
+        line = (message, sentence, whole)
+        self.last = self.last if says_nothing(whole) and self.last is not None else line
+        self.told += [] if points_back(aligned(sentence)) else [line]
         self.promise = self.promise if says_nothing(whole) else (message, line)
         self.statements.append((line, content_terms(whole)))
         is_asked_for = self.count_ahead > 0 or request.kind == "inside" or sentence in self.meant
@@ -227,6 +256,21 @@ def _named(sentence: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _L
     return earlier[-_MAX_EARLIER:][number][0] if most else None
 
 
+def _rarest(thing: str, earlier: Sequence[tuple[_Line, frozenset[str]]]) -> _Line | None:
+    """The last of the earlier statements that have most of the words which name a thing; a word of many counts less."""
+    near = earlier[-_MAX_EARLIER:]
+    own, terms, fewest = content_terms(thing), [each for _, each in near], 1
+    if is_unspaced(thing) and not any(own & each for each in terms):
+        # A pair of characters is seldom said twice in the same way: "她妈那个病", "她妈有糖尿病".
+        own, terms, fewest = frozenset(thing) - _NAMELESS, [frozenset(line[2]) for line, _ in near], 2
+    weights = {term: 1 / count for term in own if (count := sum(term in each for each in terms))}
+    scores = [
+        sum(weights[term] for term in has) if len(has := weights.keys() & each) >= fewest else 0.0 for each in terms
+    ]
+    best = max(scores, default=0.0)
+    return near[len(scores) - 1 - scores[::-1].index(best)][0] if best else None
+
+
 def _asked_among(earlier: Sequence[tuple[_Line, frozenset[str]]], request: Request, message: Message) -> list[_Line]:
     """Those of the statements just before that a request of a message means, in their order: of several things the last
     ones, of a number those that have one, of three digits or more if there is one."""
@@ -244,10 +288,14 @@ def _asked_among(earlier: Sequence[tuple[_Line, frozenset[str]]], request: Reque
 def _named_by(answer: Message, found: Sequence[_Line], earlier: Sequence[_Line]) -> list[_Line]:
     """What an answer that promises to remember something names, where that is none of what is `found`: "I've kept the
     number of the locker". It was said in a message shortly before."""
+    near = [line for line in earlier if answer.seq - line[0].seq <= _NAMED_NEAR]
+    again = said_again(answer.content, [line[2] for line in near])
+    if len(again) == 1:
+        # "Kept: size 312, brown tab" has a number that one statement has.
+        return [] if near[again[0]] in found else [near[again[0]]]
     if not promises_to_remember(answer.content, ""):
         return []
     named = _beginnings(opening(answer.content))
-    near = [line for line in earlier if answer.seq - line[0].seq <= _NAMED_NEAR]
     shared = [len(named & _beginnings(line[2])) for line in near]
     best = max(shared, default=0)
     if best < _FEWEST_NAMED or any(len(named & _beginnings(line[2])) >= best for line in found):
