@@ -33,7 +33,7 @@ from reverie_server.heuristics.requests import (
     words_of_others,
 )
 from reverie_server.heuristics.requests.errands import is_errand
-from reverie_server.heuristics.requests.going_on import goes_on
+from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
@@ -83,6 +83,7 @@ def _requested(text: str) -> object:
 TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.asks_contrary": forget_requests.asks_contrary,
     "reverie_server.heuristics.requests.going_on.goes_on": goes_on,
+    "reverie_server.heuristics.requests.going_on.only_assents": only_assents,
     "reverie_server.heuristics.requests.confidences.is_private": confidences.is_private,
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
@@ -91,6 +92,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_told_just_now": confidences.is_told_just_now,
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
+    "reverie_server.heuristics.requests.confidences.confided_once": lambda text: confidences.confided_once([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
     "reverie_server.forgetting.cut_lines.cut_beginnings": lambda text: cut_lines.cut_beginnings(
         [f"Concluded: {text[at : at + 200]}…" for at in range(0, len(text), 200)], [text, *text.split("\n")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.requests.confidences import is_told_just_now, is_told_then
-from reverie_server.heuristics.requests.forget_requests import forget_requests, names_told
+from reverie_server.heuristics.requests.confidences import confided_once, is_told_just_now, is_told_then
+from reverie_server.heuristics.requests.forget_requests import forget_requests, last_statement, names_told
 
 PREVIOUS = """
 Actually, forget that, please.
@@ -380,3 +380,62 @@ def test_a_time_or_a_place_where_things_are_kept_is_nothing_that_was_told(said: 
 )
 def test_a_request_says_when_it_was_told(said: str, is_then: bool, is_now: bool) -> None:
     assert (is_told_then(said), is_told_just_now(said)) == (is_then, is_now)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "topic"),
+    [
+        ("Forget that invoice thing I told you about please, I don't want it anywhere.", "nearby", "invoice"),
+        (
+            "Can you take out what I said about my sister's week, she asked me not to tell.",
+            "nearby",
+            "my sister's week",
+        ),
+        ("Take out what I told you about the landlord, it wasn't mine to tell.", "nearby", "the landlord"),
+        ("Was i dir neulich über meinen Onkel und die Bank erzählt hab, das lösch bitte.", "nearby", "onkel"),
+        ("Vergiss bitte, was ich grad gschrieben hab, das gehört nur mir", "previous", ""),
+        ("Borre eso último que le dije, que no es mío.", "previous", ""),
+        ("Borra eso último que te conté, porque no es cosa mía.", "previous", ""),
+        ("Borre lo que le dije de mi prima, que es cosa de ella.", "nearby", "mi prima"),
+    ],
+)
+def test_a_request_that_says_why(sentence: str, kind: str, topic: str) -> None:
+    found = forget_requests(sentence)
+    assert [request.kind for request in found] == [kind]
+    assert topic in found[0].topic
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Olvida lo que le dije a mi hermana.",
+        "Forget the movie I told you about, it was bad.",
+        "Take out the bins, I told you about them.",
+        "Was ich dir über den Urlaub erzählt hab, war schön.",
+        "No me olvido de eso último que te dije.",
+    ],
+)
+def test_what_says_so_and_asks_for_nothing(sentence: str) -> None:
+    assert not forget_requests(sentence)
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        (["No, you're right."], []),
+        (["My aunt is ill.", "Yeah, good point."], ["My aunt is ill."]),
+        (["Ja, du hast recht."], []),
+        (["Sí, tiene razón."], []),
+        (["嗯，你说得对。"], []),
+        (["You're right about the boiler being old."], ["You're right about the boiler being old."]),
+    ],
+)
+def test_who_agrees_states_nothing(said: list[str], last: list[str]) -> None:
+    assert last_statement(said) == last
+
+
+def test_what_was_told_in_confidence_is_the_one_message_that_says_so() -> None:
+    private = ["Between you and me, Ida had a scan on Monday.", "She is worried."]
+    assert confided_once([["The flat is small."], private]) == private
+    assert not confided_once([private, ["Off the record, I hate him."]])
+    assert not confided_once([["The flat is small."]])

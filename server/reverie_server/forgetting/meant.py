@@ -19,6 +19,8 @@ from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.requests.confidences import (
     confided,
+    confided_once,
+    is_private,
     is_to_be_told,
     is_told_just_now,
     is_told_then,
@@ -123,6 +125,9 @@ class MeantStatements:
                 return [request.sentence]
             if not found and request.kind == "nearby" and vectors is None and not is_sure:
                 found = confided([each.sentences for each in earlier])
+            if not found and request.kind == "nearby" and is_private(request.sentence):
+                # "Take out what I said of her week, she asked me not to tell" means what was told in confidence.
+                found = await asyncio.to_thread(confided_once, [each.sentences for each in earlier])
         # A request that names what it means goes with it.
         is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
         return list(dict.fromkeys([*found, request.sentence] if is_named else found))

@@ -16,6 +16,7 @@ _PRIVATE = re.compile(
     r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
     r"|(?:don't|do not|dont) (?:want this kept|tell (?:anyone|anybody|a soul|them|him|her))|(?:nobody|no one) (?:must|may|can|else)"
     r" (?:know|knows)|off the record|in confidence|confidential(?:ly)?|(?:it's|this is|that's) (?:a )?(?:secret|private)"
+    r"|(?:asked|told|begged) me not to tell(?: (?:a soul|anyone|anybody))?|(?:not|wasn't|isn't) mine to tell"
     r"|just (?:listen|to get it off my chest)|get (?:it|this) off my chest"
     r"|unter uns|im vertrauen|vertraulich|(?:bitte )?nur zuhören|hör (?:mir )?(?:bitte )?(?:nur|einfach) zu|(?:was|etwas) heikles"
     r"|geheim|behalt(?:e|s|'s)? (?:das|es) (?:bitte )?für dich|(?:sag|erzähl)(?:e|s|'s)? (?:das |es )?(?:bitte )?(?:niemand|keinem)\w*"
@@ -118,6 +119,12 @@ def confided(messages: Sequence[Sequence[str]]) -> list[str]:
     if not any(map(is_private, newest)):
         return []
     return [each for each in newest if not is_question(each)]
+
+
+def confided_once(messages: Sequence[Sequence[str]]) -> list[str]:
+    """What the one of some messages tells that says it does so in confidence; nothing where it is not one alone."""
+    private = [sentences for sentences in messages if any(map(is_private, sentences))]
+    return [each for each in private[0] if not is_question(each)] if len(private) == 1 else []
 
 
 def leans(sentences: Sequence[str], request: str, answer: str) -> bool:

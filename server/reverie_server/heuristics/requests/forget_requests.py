@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.requests import forget_phrases, plain_forget_phrases
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.going_on import goes_on
+from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.requests.not_to_be_kept import contrary_start
@@ -224,7 +224,7 @@ def last_statement(said: Sequence[str]) -> list[str]:
     stated = [
         sentence
         for sentence in said
-        if is_statement(sentence) and not is_question(sentence) and _request(sentence) is None
+        if is_statement(sentence) and not (is_question(sentence) or only_assents(sentence) or _request(sentence))
     ]
     taken: list[str] = []
     for sentence in reversed(stated):

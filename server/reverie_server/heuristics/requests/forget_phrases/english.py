@@ -31,6 +31,8 @@ _OF_CODE = r"(?:wi-?fi|padlock|locker|alarm|garage|gate|front door|back door|sid
 _CODED = rf"(?:(?:\w+ ){{0,2}}{_OF_CODE} (?:code|pin|number|password|passcode|combination|combo)|{_OF_CODE}(?= (?:one|thing|bit|stuff)(?!\w)))"
 _REMOVE = r"(?:remove|delete|erase|take|strike|scrub|wipe|drop|clear|get rid of)"
 # Who says "please" means the memory, and not "Forget the umbrella".
+_GONE = r"(?:forget|delete|erase|scrap|wipe|scrub|remove|take (?:out|back)|drop|bin)"
+_REASON = r"(?:, ?(?:because |as |since |cos |cause )?(?:we|they|it|i|that|he|she)(?!\w)[^.;!?]{2,140})?"
 _POLITELY = (
     r"(?:(?:ok|okay|actually|wait|sorry|oh|hmm|and|but|also|so|hey|listen)[ ,]++)*+"
     r"(?:please (?:just )?|(?:could|can|would|will) you (?:please |kindly )?(?:just )?|i(?:'d| would) like you to |i (?:want|need) you to )"
@@ -153,4 +155,13 @@ ENGLISH = (
     (rf"(?:{_POLITELY}|kindly )(?:forget|erase|delete) (?:from {_MEMORY} )?(?:the fact )?{_I_STATE}", "told"),
     (rf"{_OPEN}(?:forget|erase|delete) (?:(?:from {_MEMORY}|the fact) )?{_I_STATE},? please", "told"),
     (rf"{_OPEN}(?:erase|delete|remove|wipe) from {_MEMORY} (?:the fact )?{_I_STATE}", "told"),
+    # "Forget that tubes thing I told you about please, I don't want it anywhere."
+    (
+        rf"{_OPEN}{_GONE} (?:the |that |this |those |my |our ){TOPIC} (?:thing|bit|part|story|stuff|business|matter)s? (?:that )?i(?:'ve)? (?:just )?(?:told you about|mentioned|told you|said){_END}{_REASON}",
+        "nearby",
+    ),
+    (
+        rf"{_OPEN}{_GONE} (?:what|everything|anything|the (?:thing|bit|part|stuff))(?: that)? i(?:'ve| have)? (?:just )?(?:said|told you|mentioned|wrote)(?: (?:yesterday|earlier|before))? (?:about|of|regarding|concerning) {TOPIC}{_END}{_REASON}",
+        "nearby",
+    ),
 )

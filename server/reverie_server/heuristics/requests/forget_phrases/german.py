@@ -19,6 +19,7 @@ _MERK = r"(?:speichern|behalten|merken|notieren|aufschreiben|abspeichern|festhal
 _MERKST = r"(?:speicherst|behältst|merkst|notierst|aufschreibst|abspeicherst|festhältst)"
 _MERKE = r"(?:speicher|speichere|behalt|behalte|notier|notiere|schreib|schreibe|merk|merke|halt|halte|speichern sie|notieren sie|merken sie|behalten sie)"
 _GESAGT = r"(?:gesagt|erzählt|geschrieben|verraten|anvertraut|genannt) (?:habe|hab|hatte)"
+_GSAGT = r"(?:gesagt|gsagt|erzählt|geschrieben|gschrieben|verraten|anvertraut) (?:habe|hab|hob|hatte)"
 _ZU = r"(?:über|uber|zu|zum|zur|von|vom|wegen|mit|bezüglich)"
 _WANN = r"(?:(?:gestern|vorhin|neulich|eben|gerade|mal|letztens|früher|heute|heute morgen) )*+"
 _ART = r"(?:den |die |das |der |dem |meine[nmrs]? |mein |unsere[nmrs]? |unser )"
@@ -140,5 +141,14 @@ GERMAN = (
         rf"{_AUF}(?:(?:(?<=bitte )|(?<=bitte, ))vergiss|vergiss (?:doch |mal )?bitte|{_KANNST}{_BITTE}vergessen|{_IMP} {_BITTE}{_GED}),? ?{_BITTE}"
         r"dass (?!ich (?:dein|da bin|existier|gefragt|gesagt))(?:ich|mein\w*|wir|unser\w*) [^:;.!?]{4,120}",
         "told",
+    ),
+    # "Was i dir neulich über meinen Bruder und das Geld erzählt hab, das lösch bitte."
+    (
+        rf"{_AUF}was (?:ich|i) (?:(?:dir|ihnen|da) )*+(?:[^,;:.!?\s]{{1,20}} ){{0,4}}?{_ZU} {TOPIC} {_GSAGT},? (?:(?:das|des) )?(?:{_IMP}|löschst du|streichst du|vergisst du) ?{_BITTE}",
+        "nearby",
+    ),
+    (
+        rf"{_AUF}{_IMP} ?{_BITTE},? ?was (?:ich|i) (?:(?:dir|da) )*+(?:grad|grade|gerade|eben|soeben|vorhin|vorher) {_GSAGT}(?:, (?:das|des|weil|denn|sonst) [^.;!?]{{2,80}})?",
+        "previous",
     ),
 )

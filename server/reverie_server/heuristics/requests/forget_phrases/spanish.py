@@ -10,6 +10,7 @@ _OYE = r"(?:(?:ya(?= no )|por favor|por fa|porfa|porfis|ok|vale|espera|espere|y|
 _PUEDES = r"(?:puedes |podr[ií]as |pod[eé]s |puede |podr[ií]a |me puedes |quieres |haz el favor de |hazme el favor de |te importar[ií]a |necesito que |quiero que |te pido que |quisiera que |me gustar[ií]a que |prefiero que |preferir[ií]a que |te agradecer[ií]a que )?"
 _FIN = r"(?:,? ?(?:por favor|por fa|porfa|porfis|ya|ahora|ahora mismo|de nuevo|en ning[uú]n (?:sitio|lado|lugar)|en ninguna parte|(?:de|en) (?:tu|la|su) memoria|de tus (?:notas|registros|archivos)|en tus (?:notas|registros)|gracias|s[ií]|vale|eh|quieres|puedes|mejor|tampoco|nunca|para siempre|del todo|te lo pido))*+"
 _OLVIDA = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|olvídese de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines|quita|quit[aá]|quite|quitar|quites|saca|sac[aá]|saque|suprime)"
+_PORQUE = r"(?:, ?(?:que|porque|pues|es que) [^.;!?]{2,140})?"
 _OLVIDA_SOLO = r"(?:olvida|olvid[aá]|olvide|olvidar|olvides|olv[ií]date de|olvidarte de|te olvides de|borra|borr[aá]|borre|borrar|borres|b[oó]rrame|elimina|elimin[aá]|elimine|eliminar|elimines)"
 _DIJE = r"(?:dije|habl[eé]|he dicho|cont[eé]|he contado|coment[eé]|he comentado|mencion[eé]|he mencionado|platiqu[eé]|expliqu[eé]|escrib[ií]|confes[eé]|dec[ií]a|ven[ií]a diciendo|acabo de (?:decir|contar|escribir|comentar|mencionar)(?:te)?|acabo de decirte)"
 _HACE = r"(?: (?:ayer|antes|hace un rato|hace un momento|hace poco|reci[eé]n|hoy|esta ma[ñn]ana|el otro d[ií]a|justo|ahora))*+"
@@ -127,5 +128,14 @@ SPANISH = (
     (
         rf".+{PAUSE}(?:pero |y |as[ií] que )?{_OYE}(?:b[oó]rralo|olvida eso|borra eso|olv[ií]dalo por favor|olv[ií]dalo, por favor|(?:esto |eso )?no (?:me )?lo {_LOGUARDES}|no quiero que (?:lo {_LOGUARDES}|{_LOGUARDES} (?:eso|esto))|(?:eso|esto) que no (?:quede|se guarde)(?: guardado)?|que no quede (?:guardado|registrado|registro|anotado)){_FIN}",
         "own",
+    ),
+    # As `spelled_out` has it: "borre eso último que le dije, que uno no anda regando lo ajeno".
+    (
+        rf"{_OYE}(?:me )?{_OLVIDA} (?:(?:eso|esto|lo) )?(?:[uú]ltimo )?que te {_DIJE}{_HACE}{_FIN}{_PORQUE}",
+        "previous",
+    ),
+    (
+        rf"{_OYE}(?:me )?{_OLVIDA} (?:todo )?lo que te {_DIJE}{_HACE} {_SOBRE} {TOPIC}{_FIN}{_PORQUE}",
+        "nearby",
     ),
 )
