@@ -146,3 +146,26 @@ def test_what_is_no_employer_ends_none(language: str, said: str) -> None:
 )
 def test_another_employer_ends_the_one_before(language: str, said: str) -> None:
     assert [text.strip(".。") for text in closed(JOBS[language], said, language)] == [JOBS[language].strip(".。")]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "place"),
+    [
+        ("english", "I run a bakery in Leeds with my wife.", ("lives_in", "Leeds")),
+        ("english", "I'm Kim Hall, I'm 39 and I run a small printing firm in Hull.", ("lives_in", "Hull")),
+        ("english", "I run a workshop in October.", None),
+        ("english", "I run a shop in my spare time.", None),
+        ("german", "Ich bin Jonas, 41, Tischler aus Bremen.", ("from", "Bremen")),
+        ("german", "Ich bin Köchin aus Linz und brauche einen Plan.", ("from", "Linz")),
+        ("german", "Ich bin Vegetarierin aus Überzeugung.", None),
+        ("german", "Ich bin raus aus Kassel.", None),
+        ("chinese", "我叫李敏，28，在苏州，在药厂做质检", ("lives_in", "苏州")),
+        ("chinese", "我叫李敏，28，在读博，在写论文", None),
+        ("chinese", "我叫李敏，28，在医院，在做检查", None),
+    ],
+)
+def test_where_somebody_is_from_who_introduces_themselves(
+    language: str, said: str, place: tuple[str, str] | None
+) -> None:
+    found = [(fact.predicate, fact.object) for fact in facts_of(said, START, language)]
+    assert [each for each in found if each[0] in ("lives_in", "from")] == ([] if place is None else [place])
