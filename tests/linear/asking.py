@@ -92,6 +92,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.confidences.is_told_just_now": confidences.is_told_just_now,
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
+    "reverie_server.heuristics.requests.confidences.says_last": confidences.says_last,
     "reverie_server.heuristics.requests.confidences.confided_once": lambda text: confidences.confided_once([[text]]),
     "reverie_server.heuristics.requests.forget_requests.everything_about": forget_requests.everything_about,
     "reverie_server.forgetting.cut_lines.cut_beginnings": lambda text: cut_lines.cut_beginnings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.requests.confidences import confided_once, is_told_just_now, is_told_then
+from reverie_server.heuristics.requests.confidences import confided_once, is_told_just_now, is_told_then, says_last
 from reverie_server.heuristics.requests.forget_requests import forget_requests, last_statement, names_told
 
 PREVIOUS = """
@@ -439,3 +439,20 @@ def test_what_was_told_in_confidence_is_the_one_message_that_says_so() -> None:
     assert confided_once([["The flat is small."], private]) == private
     assert not confided_once([private, ["Off the record, I hate him."]])
     assert not confided_once([["The flat is small."]])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_last"),
+    [
+        ("Scrap that last bit and don't keep it.", True),
+        ("Delete the last one, please.", True),
+        ("Streich den letzten Satz wieder.", True),
+        ("Borra eso último que te dije.", True),
+        ("刚刚那句删了", True),
+        ("Forget what I said last week.", False),
+        ("Vergiss das letzte Mal.", False),
+        ("Lo dije la última vez.", False),
+    ],
+)
+def test_what_was_said_last_is_named_so(sentence: str, is_last: bool) -> None:
+    assert says_last(sentence) is is_last

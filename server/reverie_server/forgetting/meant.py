@@ -25,6 +25,7 @@ from reverie_server.heuristics.requests.confidences import (
     is_told_just_now,
     is_told_then,
     leans,
+    says_last,
     told_next,
 )
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
@@ -167,6 +168,9 @@ class MeantStatements:
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]
         chosen = [text for text, chance in chances.items() if chance >= _MEANT]
+        if is_previous and says_last(request.sentence) and (last := last_statement(just_said)):
+            # "Scrap that last bit" says which.
+            return last
         if is_previous and vectors is None and not named and not request.before:
             # Words alone do not tell which of a message is the private one: "that" is what was said last.
             return confided([just_said]) or last_statement(just_said)

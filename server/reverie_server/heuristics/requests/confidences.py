@@ -56,6 +56,12 @@ _JUST_NOW = re.compile(
     r"|was ich (?:dir )?(?:da )?(?:eben|gerade|soeben)|acab\w+ de (?:cont|dec|solt|escrib|mand|pon)\w+|recién (?:te )?(?:conté|dije|escribí|solté|mandé))(?!\w)"
     r"|[刚剛][才刚剛]?我?(?:[跟和对對给給向][你您])?[说說讲講提告写寫聊]"
 )
+# "That last bit" is the last statement, whatever else was said before it.
+_LAST = re.compile(
+    r"(?<!\w)(?:that|the|this) last (?:one|bit|thing|part|sentence|line|remark)(?!\w)"
+    r"|(?<!\w)(?:das|den|diesen) letzten?(?: (?:satz|teil|punkt))?(?!\w)(?! mal)|(?<!\w)(?:eso|esto|lo) [uú]ltimo(?!\w)"
+    r"|(?:最后|[刚剛][刚剛才]?)[那这]一?[句条]"
+)
 _ANY_STORE = re.compile(
     r"(?<!\w)(?:memory|anywhere|nowhere|on file|your (?:notes|records|logs)|nirgend\w*|gedächtnis|speicher|auftauch\w*"
     r"|memoria|(?:ning[uú]n|ninguna) (?:lado|sitio|parte)|(?:tus|los) (?:notas|registros))(?!\w)|记忆|記憶|哪(?:里|儿)都|任何地方"
@@ -94,6 +100,11 @@ def is_told_then(sentence: str) -> bool:
 def is_told_just_now(sentence: str) -> bool:
     """Whether a sentence speaks of what was said last."""
     return _JUST_NOW.search(aligned(sentence)) is not None
+
+
+def says_last(sentence: str) -> bool:
+    """Whether a sentence means the last thing that was said, and says so."""
+    return _LAST.search(aligned(sentence)) is not None
 
 
 def is_of_any_store(sentence: str) -> bool:

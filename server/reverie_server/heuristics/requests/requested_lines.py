@@ -321,7 +321,8 @@ def _is_of(sentence: str, message: Message, before: _Line) -> bool:
 
 def is_request_alone(sentence: str) -> bool:
     """Whether a sentence asks to remember another one and says nothing itself."""
-    return split_request(sentence).kind in ("before", "next", "named")
+    request = split_request(sentence)
+    return request.kind in ("before", "next", "named") or request.may_be_why
 
 
 def asks_for_previous(sentence: str) -> bool:
