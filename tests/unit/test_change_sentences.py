@@ -8,7 +8,7 @@ import pytest
 
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacement, replacing_fact
-from reverie_server.heuristics.changes.changed_values import with_new_number
+from reverie_server.heuristics.changes.changed_values import can_be_its_value, is_value, with_new_number
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 
@@ -251,3 +251,24 @@ def test_the_number_that_is_with_new_number_the_end_of_another_is_the_new_one() 
     assert (found.subject, found.object, found.text) == ("alarm code of the shop", "9317", "The code is 9317 now.")
     [other] = read_facts([Utterance("The code of the bank is 9317 now.", ended.said_at)], "english")
     assert with_new_number(ended, [other]) == ended
+
+
+@pytest.mark.parametrize(
+    ("thing", "value", "sentence", "can_be"),
+    [
+        ("UCI", "11-4827-3390", "The buzzer code is 2286 now.", False),
+        ("UCI", "11-4827-3390", "My UCI is 11-4827-3391 now.", True),
+        ("permit", "KX88213", "The router has a new name now, it is pelican77.", False),
+        ("permit", "KX88213", "They changed my permit, it is KX90001 now.", True),
+        # An amount may go by another name, and so may a day.
+        ("rent", "850", "We pay 920 for the flat now.", True),
+        ("wedding", "2026-09-12", "We moved it to the 26th.", True),
+    ],
+)
+def test_a_code_of_any_name_gives_way_to_one_of_the_same_thing(
+    thing: str, value: str, sentence: str, can_be: bool
+) -> None:
+    fact = OpenFact(thing, "is", value, f"My {thing} is {value}.", THEN, is_functional=True)
+    [found] = change_sentences([Utterance(sentence, NOW)], "english", with_statements=True)
+    assert is_value(fact) is (thing in ("UCI", "permit"))
+    assert can_be_its_value(found, fact) is can_be

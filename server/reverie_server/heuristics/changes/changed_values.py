@@ -29,6 +29,12 @@ def numbers_in(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if _DIGIT.search(word) is not None]
 
 
+# A number in parts that is no date, or letters with digits: of whatever it is, it is no amount.
+_CODE = re.compile(
+    r"(?!\d{4}[-/]\d\d?[-/]\d\d?$|\d\d?[-/]\d\d?[-/]\d{2,4}$)(?=(?:\D*+\d){7})\d+(?:[-/]\d+)+|(?=(?:\D*+\d){3})(?=[\d-]*[^\W\d_])[\w-]{5,40}"
+)
+
+
 def with_new_number(ended: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
     """What takes the place of a fact, or ends it. What ends a number is the new number where the speaker said that
     beside it in fewer words: "There is a new alarm panel. The code is 9317 now" of the alarm code of a workshop.
@@ -56,6 +62,7 @@ def is_value(fact: OpenFact) -> bool:
     # What was asked to be kept is a sentence, which may have a code in it.
     is_short = len(fact.object.split()) <= _MOST_WORDS and _DIGIT.search(fact.object) is not None
     is_of_number = is_short and not _OF_VALUES.isdisjoint(content_terms(fact.object))
+    is_of_number = is_of_number or (fact.predicate == "is" and _CODE.fullmatch(fact.object.strip(" .")) is not None)
     return fact.predicate == "opens_with" or is_of_number or not _OF_VALUES.isdisjoint(_named_by(fact))
 
 
