@@ -34,6 +34,7 @@ from reverie_server.heuristics import (
     marked_facts,
     marked_objects,
     marked_people,
+    names_of_others,
     profile_file,
     profile_labels,
     profile_lines,
@@ -422,6 +423,9 @@ TABLE: Mapping[str, Reading] = {
         for label in ("employer", "home")
     },
     "reverie_server.heuristics.marked_objects.is_none": partial(_is_none, "job"),
+    "reverie_server.heuristics.names_of_others.is_name_of_other": lambda text: names_of_others.is_name_of_other(
+        text, len(text) // 2, len(text) // 2 + 1
+    ),
     "reverie_server.heuristics.marked_facts.told_of": lambda text: marked_facts.told_of(text[:2000], None),
     "reverie_server.heuristics.profile_file.present_lines": lambda text: profile_file.present_lines(text, {b"-"}),
     "reverie_server.heuristics.profile_file.with_profile_lines": lambda text: profile_file.with_profile_lines(

@@ -334,3 +334,22 @@ def test_of_two_names_for_the_one_boss_the_nearer_one_is_it() -> None:
 def test_words_that_a_job_is_over_and_name_none_have_to_be_sure() -> None:
     assert facts("{over_job:I'm on hold} so talk to me.", sure=0.7) == []
     assert facts("{over_job:They let me go} today.", sure=0.9) == [("user", "quit", "job")]
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("{name:Jonas Berg} ist {job:Tischler} und hat Nerven.", []),
+        ("{name:Nora Hall} works as a {job:nurse} in Leeds.", []),
+        ("Karte für {name:Jonas}.", []),
+        ("{name:Julia} es {job:enfermera}.", []),
+        ("{name:李敏}是{job:护士}。", []),
+        ("{name:Jonas} {age:52} {job:Tischler} aus Bremen.", ["name", "age", "works_as"]),
+        ("I'm {name:Nora}, {job:nurse}.", ["name", "works_as"]),
+        ("{name:Nora} is my name and I am a {job:nurse}.", ["name", "works_as"]),
+        ("{name:Nora} here, {job:nurse}.", ["name", "works_as"]),
+        ("我叫{name:李敏}，是{job:护士}。", ["name", "works_as"]),
+    ],
+)
+def test_a_name_of_which_a_sentence_speaks_is_not_the_speakers(marked: str, expected: list[str]) -> None:
+    assert [predicate for subject, predicate, _ in facts(marked) if subject == "user"] == expected

@@ -39,6 +39,7 @@ from reverie_server.heuristics.marked_people import (
     value_of,
     whole_marks,
 )
+from reverie_server.heuristics.names_of_others import is_name_of_other
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
 from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
@@ -182,6 +183,7 @@ def facts_of_marks(
             and passage.text[each.mark.start : each.mark.end] in sentence.told
             and not any(_is_read(fact, each) for fact in known)
         ]
+        own = _without_others(passage.text, sentence, own)
         holding = Counter((each.subject, each.kind.predicate) for each in own if not each.is_over)
         for each in sorted(own, key=lambda each: not each.is_over):
             is_one = each.kind.is_functional and holding[each.subject, each.kind.predicate] == 1
@@ -202,6 +204,19 @@ def facts_of_marks(
             )
             found.append(in_its_time(fact, sentence.told, passage.said_at, needs_year=False))
     return found
+
+
+def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) -> Sequence[_Said]:
+    """What is said in a sentence, without a name that is plainly somebody else's and what is told of the speaker behind
+    it: "Thomas Ochs ist Fahrlehrer" is of Thomas Ochs."""
+    plain = aligned(text[sentence.start : sentence.end])
+    others = [
+        each.mark.start
+        for each in said
+        if (each.subject, each.kind.predicate) == (SELF, "name")
+        and is_name_of_other(plain, each.mark.start - sentence.start, each.mark.end - sentence.start)
+    ]
+    return [each for each in said if each.subject != SELF or not others or each.mark.start < min(others)]
 
 
 def confidence_of(confidence: float) -> float:
