@@ -109,6 +109,7 @@ class MeantStatements:
             said = [own, *(each.sentences for each in earlier)]
             return next((kept for each in said if (kept := [text for text in each if not is_question(text)])), [])
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
+        is_worded = bool(found)
         if not found or request.kind != "topic":
             message = heard_at(page, index, [*request.before, request.sentence, *request.after])
             is_ahead = is_to_be_told(request.sentence)
@@ -126,9 +127,9 @@ class MeantStatements:
                 return [request.sentence]
             if not found and request.kind == "nearby" and vectors is None and not is_sure:
                 found = confided([each.sentences for each in earlier])
-            if not found and request.kind == "nearby" and is_private(request.sentence):
+            if not is_worded and request.kind == "nearby" and is_private(request.sentence):
                 # "Take out what I said of her week, she asked me not to tell" means what was told in confidence.
-                found = await asyncio.to_thread(confided_once, [each.sentences for each in earlier])
+                found += await asyncio.to_thread(confided_once, [each.sentences for each in earlier])
         # A request that names what it means goes with it.
         is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
         return list(dict.fromkeys([*found, request.sentence] if is_named else found))

@@ -206,7 +206,7 @@ def facts_of_marks(
     return found
 
 
-def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) -> Sequence[_Said]:
+def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) -> list[_Said]:
     """What is said in a sentence, without a name that is plainly somebody else's and what is told of the speaker behind
     it: "Thomas Ochs ist Fahrlehrer" is of Thomas Ochs."""
     plain = aligned(text[sentence.start : sentence.end])
