@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie_server.heuristics.requests.fact_requests import aligned
-from reverie_server.heuristics.requests.requested_lines import requests_of
+from reverie_server.heuristics.requests.requested_lines import is_request_alone, requests_of
 from reverie_server.heuristics.requests.said_again import promises_last, said_again
 from reverie_server.heuristics.requests.said_before import points_back, what_was_said
 from reverie_server.sessions.model import Message
@@ -148,6 +148,20 @@ def test_which_statement_a_request_is_about(message: str, line: str) -> None:
     found = asked(message)
     assert len(found) == 1
     assert line in found[0]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_alone"),
+    [
+        ("Acuérdese de lo que le acabo de decir del perro.", True),
+        ("Bitte merk dir das gut, beim Backen bin ich immer im Stress.", True),
+        ("Please remember what I told you about the dog.", True),
+        ("Remember that the dog takes half a pill.", False),
+        ("刚才说的我爸那个药你要记到哈", True),
+    ],
+)
+def test_a_request_that_says_nothing_of_what_it_means(sentence: str, is_alone: bool) -> None:
+    assert is_request_alone(sentence) is is_alone
 
 
 def test_a_habit_alone_is_what_is_to_be_remembered() -> None:

@@ -322,7 +322,8 @@ def _is_of(sentence: str, message: Message, before: _Line) -> bool:
 def is_request_alone(sentence: str) -> bool:
     """Whether a sentence asks to remember another one and says nothing itself."""
     request = split_request(sentence)
-    return request.kind in ("before", "next", "named") or request.may_be_why
+    is_elsewhere = request.kind in ("before", "next", "named") or request.may_be_why
+    return is_elsewhere or what_was_said(aligned(sentence)) is not None
 
 
 def asks_for_previous(sentence: str) -> bool:
