@@ -46,7 +46,7 @@ def is_replaced(old: str, new: str, language: str, *, tells: bool = False) -> bo
         ("english", "The SH-40966 filter costs 350.", "The SH-40966 filter costs 420.", "filter"),
         ("english", "My gym locker opens with 4-18-32.", "My gym locker code is 4471.", "gym locker"),
         ("chinese", "房租2800块。", "房租涨到3千了", "房租"),
-        ("chinese", "车位每月420欧元。", "车位每月500美元", "车位每月"),
+        ("chinese", "车位每月420欧元。", "车位每月500美元", "车位"),
         ("english", "My gym locker opens with 4-18-32.", "The gym locker is 41-8-32 now.", "gym locker"),
         (
             "german",

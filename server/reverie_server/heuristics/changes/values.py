@@ -166,7 +166,7 @@ def subject_of_both(sentence: str, shared: frozenset[str]) -> str:
     """What two sentences are about, in the words and the order of one of them: `yard gate`."""
     words = [word for word in _TOKEN.findall(sentence) if not _UNSPACED.match(word) and content_terms(word) & shared]
     runs = [run for run in _UNSPACED.findall(sentence) if content_terms(run) & shared]
-    covered = ["".join(pair for at, pair in enumerate(run) if _is_covered(run, at, shared)) for run in runs]
+    covered = ["".join(pair for at, pair in enumerate(run) if _is_covered(run, at, shared)).strip("每") for run in runs]
     return " ".join(dict.fromkeys([*words, *covered]))
 
 
