@@ -303,3 +303,21 @@ async def test_a_promise_in_a_later_append_does_what_was_heard_no_second_time(
     assert (len(together), len(apart)) == (1, 1)
     assert leftovers(conninfo, "quince") == []
     assert "messages" in leftovers(conninfo, "green tea")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "Ich mag grünen Tee. Meine Hausärztin ist jetzt Frau Dr. Sahin.",
+            "Was ich da vorhin von ihm und der Frau erzählt hab löschst du wieder",
+        ),
+        ("Me gusta el té. Mi doctora es la señora Sahin.", "Borra lo que te dije antes de la señora, por favor."),
+    ],
+)
+async def test_a_title_names_nobody(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, texts: tuple[str, ...]
+) -> None:
+    await say(wren, client, texts[0])
+    await say(wren, client, texts[1], session="web:2")
+    assert "messages" in leftovers(conninfo, "sahin")

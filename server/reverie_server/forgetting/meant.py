@@ -17,6 +17,7 @@ from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.extract import asks_to_remember
+from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.requests.confidences import (
     confided,
     confided_once,
@@ -65,6 +66,10 @@ _FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
 _EDGES = " .!?。！？…"
+_TITLES = content_terms(
+    "Frau Herr Fräulein Mr Mrs Ms Miss Sir lady woman man doctor Dr señor señora señorita don doña"
+    " 先生 女士 太太 小姐 医生"
+)
 # "Don't write this down: I've been offered a job" has it in itself.
 _ANNOUNCES = re.compile(r"[:：]\s*(?:\w+\W+){3}|[:：]\s*[\u3400-\u9fff]{4}")
 
@@ -200,8 +205,12 @@ class MeantStatements:
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request.
 
-        Of many Chinese characters that are one term the topic was cut out of a sentence at the wrong place.
+        Of many Chinese characters that are one term the topic was cut out of a sentence at the wrong place. A title
+        alone names nobody: "what I said of him and the woman" ("die Frau") is not about Frau Dr. Sahin.
         """
+        terms = content_terms(request.topic)
+        if terms and terms <= _TITLES:
+            return []
         is_cut = len(request.topic) > _MAX_OF_TERM and is_han(request.topic[0])
         if is_cut and len(meaning_of(request.topic, grant.settings.language).terms) < _FEWEST_OF_TOPIC:
             return []
