@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from reverie_indexer.database.messages import Statement, in_one_message
+from reverie_indexer.database.messages import Statement, in_one_message, prepare_nothing
 from reverie_indexer.database.queries import Queries
 
 BLOCKS = """-- both, prepared: two parameters, one of them twice, and a per cent sign
@@ -79,3 +79,11 @@ async def test_what_somebody_discarded_is_prepared_anew(conninfo: str, queries: 
         with pytest.raises(psycopg.errors.InvalidSqlStatementName):
             await in_one_message(connection, [both])
         assert await in_one_message(connection, [both]) == [[{"next": 2, "same": 1, "is_a": True}]]
+
+
+async def test_a_connection_that_prepares_nothing_answers_the_same(conninfo: str, queries: Queries) -> None:
+    async with await connect(conninfo) as connection:
+        prepare_nothing(connection)
+        both = Statement(queries["both"], {"number": 1, "text": "a"})
+        assert await in_one_message(connection, [both, both]) == [[{"next": 2, "same": 1, "is_a": True}]] * 2
+        assert await prepared(connection) == []

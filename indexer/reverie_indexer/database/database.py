@@ -16,7 +16,7 @@ from psycopg.rows import DictRow
 from reverie_indexer import tracing
 from reverie_indexer.database import request_reads
 from reverie_indexer.database.faults import Faults
-from reverie_indexer.database.messages import Statement, in_one_message
+from reverie_indexer.database.messages import Statement, in_one_message, prepare_nothing
 from reverie_indexer.database.primary import PoolUse, Primary
 from reverie_indexer.database.queries import Queries
 from reverie_indexer.database.standby import SQL as STANDBY_SQL
@@ -92,7 +92,11 @@ class Database:
     async def _prepare(self, connection: WatchedConnection) -> None:
         if tracing.is_on():
             connection.cursor_factory = TracedCursor
-        await connection.execute(SQL["configure_connection"], {"statement_timeout": f"{self._timeout_ms}ms"})
+        timeout = {"statement_timeout": f"{self._timeout_ms}ms"}
+        row = await (await connection.execute(SQL["configure_connection"], timeout)).fetchone()
+        if row is not None and row["has_nodes"]:
+            # Citus sends a statement to a node by the tenant in it, which a plan for any values does not know.
+            prepare_nothing(connection)
         await register_vector_async(connection)
         await connection.commit()
 

@@ -1,5 +1,6 @@
 -- configure_connection: plans by value, not generic; no JIT or workers for scans of some thousand rows; and index
--- scans always: right after a bulk load, without statistics, the planner takes tables for small that are not
+-- scans always: right after a bulk load, without statistics, the planner takes tables for small that are not.
+-- `has_nodes`: whether Citus spreads the tables
 SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('TimeZone', 'UTC', false),
        set_config('statement_timeout', %(statement_timeout)s, false),
@@ -8,7 +9,8 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('enable_seqscan', 'off', false),
        set_config('enable_bitmapscan', 'off', false),
        set_config('enable_mergejoin', 'off', false),
-       set_config('max_parallel_workers_per_gather', '0', false);
+       set_config('max_parallel_workers_per_gather', '0', false),
+       coalesce(current_setting('reverie.on_nodes', true) = 'on', false) AS has_nodes;
 
 -- begin_snapshot: a transaction that only reads, in one snapshot
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

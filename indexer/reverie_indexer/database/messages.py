@@ -32,6 +32,7 @@ class _Prepared:
 
     names: dict[bytes, bytes] = field(default_factory=dict)
     given: int = 0
+    is_off: bool = False
 
     def new_name(self) -> bytes:
         self.given += 1
@@ -39,6 +40,11 @@ class _Prepared:
 
 
 _prepared: MutableMapping[psycopg.AsyncConnection[Any], _Prepared] = WeakKeyDictionary()
+
+
+def prepare_nothing(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Have every message of a connection parsed and planned anew."""
+    _prepared.setdefault(connection, _Prepared()).is_off = True
 
 
 class Statement(NamedTuple):
@@ -68,7 +74,7 @@ class Message(bytes):
         texts: list[str] = []
         positions: list[int] = []
         for query, params in statements:
-            if _is_prepared(query):
+            if _is_prepared(query) and not known.is_off:
                 if _GENERIC not in texts:
                     texts.append(_GENERIC)
                 name = known.names.get(query) or prepares.get(query)
