@@ -469,7 +469,7 @@ TABLE: Mapping[str, Reading] = {
         changed_values.is_of_another_value(_change(f"{text} code 4471"), f"{text} code 9026")
     ),
     "reverie_server.heuristics.changes.paired_changes.can_end_marked": lambda text: paired_changes.can_end_marked(
-        _change(text), text, (), is_likely=True
+        _change(text), text, ()
     ),
     "reverie_server.heuristics.changes.paired_changes.can_end_whole": lambda text: paired_changes.can_end_whole(
         _change(text), text, (), is_likely=True

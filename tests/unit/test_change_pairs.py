@@ -452,7 +452,7 @@ def test_what_is_marked_ends_by_what_can_be_said_of_it(
         category="profile",
     )
     [change] = change_sentences([Utterance(later, NOW)], "english", with_statements=True)
-    assert can_end_marked(change, text, [fact], is_likely=True) is can_end
+    assert can_end_marked(change, text, [fact]) is can_end
 
 
 def test_a_guess_needs_a_word_that_both_share_or_a_word_of_change() -> None:

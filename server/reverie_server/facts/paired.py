@@ -98,7 +98,8 @@ class _Earlier:
             return max(able, key=lambda fact: has_value(change, fact)), None, cue
         if self.statement is None or not can_end_whole(change, self.sentence.text, self.facts, is_likely=is_likely):
             return None
-        if not can_end_marked(change, self.sentence.text, self.marked, is_likely=is_likely):
+        # What is likely over is, whatever an unsure mark makes of it.
+        if not is_likely and not can_end_marked(change, self.sentence.text, self.marked):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement, cue
 

@@ -341,8 +341,8 @@ def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], 
     return (is_likely or is_alike) and has_to_do_with(change, text)
 
 
-def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact], *, is_likely: bool) -> bool:
-    """Whether a sentence can end all that another says (`text`), where `facts` are read in that, or marked.
+def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact]) -> bool:
+    """Whether a sentence can end, by a guess, all that another says (`text`) in which `facts` are read, or marked.
 
     It has to be able to end one of them, or else all; what is said of somebody only where it shares more than who that
     is. What it says, too, is not over: "I lie on the floor in Andritz" behind "We got the flat in Andritz".
@@ -362,7 +362,7 @@ def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact],
     is_of_other = any(not fact.about_user for fact in facts)
     if is_of_other and len((content_terms(text) - who) & said) < _FEWEST_BESIDE:
         return False
-    return can_end_whole(change, text, facts, is_likely=is_likely)
+    return can_end_whole(change, text, facts, is_likely=False)
 
 
 def _gives_another(change: ChangeSentence, text: str) -> bool:
