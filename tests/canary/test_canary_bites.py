@@ -67,7 +67,10 @@ def open_rows(conninfo: str) -> None:
 def sees_all_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks, the slices of all owners of the agent are visible."""
     edit_sql(
-        monkeypatch, database.SQL, "visible_slices", lambda text: text.replace("AND owner_key = %(owner_key)s", "")
+        monkeypatch,
+        database.SQL,
+        "visible_slices",
+        lambda text: text.replace("owner_key = %(owner_key)s", "owner_key IS NOT NULL"),
     )
 
 
@@ -130,7 +133,7 @@ def forgets_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
 def finds_anybodys_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that an owner has none of is looked up by its id alone, whoever's it is."""
     look_up_statements = lookup.look_up_statements
-    own = rb"AND owner_key IS NOT DISTINCT FROM %\(owner_key\)s\s+ORDER BY"
+    own = rb"AND \(owner_key = %\(owner_key\)s::text OR [^()]*%\(owner_key\)s[^()]*\)\s+ORDER BY"
     anybodys = b"ORDER BY owner_key IS NOT DISTINCT FROM %(owner_key)s DESC,"
     wrong = re.sub(own, anybodys, lookup.SQL["session_of_id"])
     assert wrong != lookup.SQL["session_of_id"]
