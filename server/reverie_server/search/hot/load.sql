@@ -77,8 +77,11 @@ FROM (SELECT term, count(*) AS count FROM p GROUP BY term ORDER BY term) AS list
 -- postings_of_chunks: the postings of some passages of a slice, in the same form
 WITH p AS MATERIALIZED (
     SELECT p.term, p.chunk_id, p.tf::bigint AS tf
-    FROM (SELECT chunk_id, unnest(terms) AS term FROM chunks
-          WHERE tenant_id = %(tenant_id)s AND chunk_id = ANY(%(chunk_ids)s::bigint[])) AS c
+    FROM unnest(%(chunk_ids)s::bigint[]) AS k(chunk_id)
+    CROSS JOIN LATERAL (
+        SELECT chunk_id, terms FROM chunks WHERE tenant_id = %(tenant_id)s AND chunk_id = k.chunk_id LIMIT 1
+    ) h
+    CROSS JOIN LATERAL (SELECT h.chunk_id, unnest(h.terms) AS term) c
     CROSS JOIN LATERAL (
         SELECT term, chunk_id, tf FROM postings
         WHERE tenant_id = %(tenant_id)s AND slice_id = %(slice_id)s AND term = c.term AND chunk_id = c.chunk_id LIMIT 1
