@@ -130,6 +130,8 @@ _CALLED = content_terms("called named name heißt heiße llama llamo 名字") | 
 # What one decides, plans, or does as a rule: several hold at a time.
 _CHOICES = frozenset({"decided", "habit", "booked", "plans", "drinks", "uses"})
 NEVER = frozenset({"name", "nickname", "from", "goal", "wish", "located", "speaks", "birthday", "diet", "allergic_to"})
+# What no other value of the same kind takes the place of: who has turned nine has not changed.
+_UNCHANGED = NEVER | {"age"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class SimilarityLimits:
 
 def has_other_value(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence gives another value of what a fact is about; `replacement` is then what it states."""
-    if fact.said_at >= change.said_at or fact.predicate in NEVER | {"age"} or change.values.is_empty:
+    if fact.said_at >= change.said_at or fact.predicate in _UNCHANGED or change.values.is_empty:
         return False
     if not _has_old_value(change, fact) or not can_be_its_value(change, fact):
         return False
@@ -212,11 +214,8 @@ def replacement(change: ChangeSentence, fact: OpenFact, cue: str = BY_MEANING) -
 
 
 def _can_be_replaced(fact: OpenFact) -> bool:
-    return (
-        (fact.is_functional and fact.predicate not in NEVER | {"age"})
-        or fact.predicate in _CHOICES
-        or fact.predicate in PETS
-    )
+    is_one = fact.is_functional and fact.predicate not in _UNCHANGED
+    return is_one or fact.predicate in _CHOICES or fact.predicate in PETS
 
 
 def _is_like(best: float, *, is_shared: bool, fact: OpenFact, change: ChangeSentence, limits: SimilarityLimits) -> bool:
