@@ -7,6 +7,7 @@ already, of the files there. Otherwise somebody else's words got into it.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -15,9 +16,11 @@ import psycopg
 from psycopg.rows import dict_row
 from tests.canary.calls import demand, strings_of
 from tests.canary.derived import OF_TALKS, Row, RowId, forms_of
+from tests.canary.parrot import form_of
 from tests.canary.talks import TalkKey
 from tests.canary.words import canaries_in, full, strange
 from tests.canary.world import MEMORY_NAMES, Home, Job, World
+from tests.scripted_model import ScriptedModel
 
 from reverie_server.app.pending_jobs import drain
 from reverie_server.runtime import Runtime
@@ -88,17 +91,24 @@ SELECT id, task_name AS stage, status = 'failed' AS dead, args ->> 'tenant_id' A
        args ->> 'agent_id' AS agent_id, args ->> 'owner_key' AS owner_key
 FROM procrastinate_jobs WHERE queue_name = 'reverie' AND status IN ('todo', 'doing', 'failed') ORDER BY id
 """
+# A snapshot in which there is nothing yet.
+_EVER = "1:1:"
 Rows = Sequence[dict[str, Any]]
 
 
 class Background:
     """Does the jobs of a served system, and keeps the model of what is derived as the database has it."""
 
-    def __init__(self, runtime: Runtime, world: World) -> None:
+    def __init__(self, runtime: Runtime, world: World, model: ScriptedModel) -> None:
         self._runtime = runtime
         self._world = world
+        self._model = model
+        self._questions_seen = 0
+        # Of each canary the homes that ever had it.
+        self._ever: dict[str, set[Home]] = {}
         self._seen: set[tuple[str, int, int]] = set()
-        self._since = "1:1:"
+        self._since = _EVER
+        self._forgotten_seen = 0
         self.runs = 0
 
     async def __aenter__(self) -> Self:
@@ -149,9 +159,13 @@ class Background:
             left = there - self._world.derived.rows.keys()
             demand(not left, f"there is still what should be gone: {sorted(left)}")
             self._check_entities()
+            self._check_questions()
 
     def _read(self, *, is_over: bool) -> dict[str, Rows]:
-        """What has changed since the last look when all was over, and the ids of all there is."""
+        """What has changed since the last look when all was over, or all where something was forgotten: what stayed
+        as it was may hold it. And the ids of all there is."""
+        if len(self._world.forgotten) > self._forgotten_seen:
+            self._since = _EVER
         now = self._connection.execute(_NOW).fetchone()
         changed = {"since": self._since, "reasons": REASONS}
         found: dict[str, Rows] = {
@@ -165,6 +179,7 @@ class Background:
         # The transactions of several nodes are counted by each of them: there all is read each time.
         if now and is_over and not now["is_on_nodes"]:
             self._since = str(now["now"])
+            self._forgotten_seen = len(self._world.forgotten)
         return found
 
     def _check_entities(self) -> None:
@@ -178,6 +193,23 @@ class Background:
             if row_id.table == "entities":
                 unsaid = strange(row.forms, said.get(row.home, set()))
                 demand(not unsaid, f"{row_id} of {row.home} is told of in no conversation any more: {unsaid}\n{row}")
+
+    def _check_questions(self) -> None:
+        """What a job asks the model is of one home. A word that no home had when it was looked at is nobody's."""
+        for home in self._world.homes():
+            stated = {canary for state in self._world.files.get(home, {}).values() for canary in state.forms}
+            for canary in stated | self._held(home):
+                self._ever.setdefault(canary, set()).add(home)
+        asked, self._questions_seen = self._model.requests[self._questions_seen :], len(self._model.requests)
+        for question in asked:
+            if form := form_of(question):
+                words = canaries_in(json.dumps(question.messages))
+                whose = {
+                    word: {home for known in full(word, self._ever) for home in self._ever[known]} for word in words
+                }
+                homes = [of_word for of_word in whose.values() if of_word]
+                named = {word: sorted(map(str, of_word)) for word, of_word in whose.items()}
+                demand(not homes or set.intersection(*homes), f"a question of {form} is of several memories: {named}")
 
     def _take(
         self,

@@ -105,10 +105,7 @@ def export_owner(d: Draw) -> Call:
         *(texts for (tenant, _, whose), texts in world.asked.items() if (tenant, whose) == (call.key.tenant, owner))
     )
     call.said = call.past = True
-    call.homes = lambda world: [
-        home for home in {*world.files, *(home for talk in world.talks.by_key.values() for home in talk.homes)}
-        if (home.tenant, home.owner) == (call.key.tenant, owner)
-    ]  # fmt: skip
+    call.homes = lambda world: [home for home in world.homes() if (home.tenant, home.owner) == (call.key.tenant, owner)]
     return call
 
 

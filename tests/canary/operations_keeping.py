@@ -8,7 +8,7 @@ from typing import Any
 from tests.canary.calls import Answer, Call, demand, entries_of, objects_of
 from tests.canary.draw import WORDS, Draw, home_of_row
 from tests.canary.effects import INSTRUCTIONS, Cleared, Effect, Forgot, Wrote
-from tests.canary.effects_turns import EpisodesCleared, ReportsCleared, TalksCleared
+from tests.canary.effects_turns import EpisodesCleared, ReportsCleared, TalksCleared, note_of
 from tests.canary.operations import AGENT, Operation, may_write, scoped
 from tests.canary.operations_memory import MEMORY, memory_call, place_of
 from tests.canary.talks import Talk
@@ -21,12 +21,15 @@ SNAPSHOT = f"{AGENT}/workspace/memory"
 
 
 def target(d: Draw, acting: Acting) -> dict[str, Any]:
-    """What to forget: a canary, a line or a passage of whomever, a word of everybody's, or not exactly one thing."""
+    """What to forget: a canary, a name of the graph, a line or a passage of whomever, a word of everybody's, or not
+    exactly one thing."""
     line = d.looted(d.loot.lines, 1.0, "harbour")
     home = d.world.place(acting, None)
+    named = sorted(d.world.derived.words(home, "entities")) if home else []
     return d.one_of(
         (
             *({"text": d.canary_of(home)} for _ in range(5)),
+            *({"text": d.looted(named, 1.0, "harbour")} for _ in range(2)),
             {"text": d.known_canary()},
             {"text": line},
             {"text": d.one_of(WORDS)},
@@ -89,6 +92,9 @@ def check_receipt(world: World, acting: Acting, answer: Answer, text: str | None
         demand(holds, f"a receipt says that shared {path} holds it")
     if canary:
         holding = {path for path, state in files.items() if any(canary.startswith(known) for known in state.forms)}
+        # A note has the beginning of a long message, which goes with the statement that it begins.
+        of_talks = (talk for _, talk in world.talks.at(home) if canary in talk.said)
+        holding |= {note_of(day) for talk in of_talks for day in talk.days} & files.keys()
         demand(paths <= holding, f"a receipt names files that never held it: {paths - holding}")
         said = said_in_receipt(world, home, receipt, canary)
         told = derived_in_receipt(world, home, receipt, canary)
@@ -378,7 +384,7 @@ def _of_unmet(d: Draw, method: str) -> Call:
 
 
 OPERATIONS_OF_KEEPING: dict[str, tuple[int, Operation]] = {
-    f"POST {MEMORY}/forget": (10, forget),
+    f"POST {MEMORY}/forget": (30, forget),
     f"POST {MEMORY}/clear": (5, clear),
     f"GET {AGENT}/receipts": (2, list_receipts),
     f"GET {AGENT}/receipts/{{receipt_id}}": (1, get_receipt),

@@ -497,7 +497,7 @@ OPERATIONS_OF_TURNS: dict[str, tuple[int, Operation]] = {
     f"GET {AGENT}/events": (2, events),
     f"PUT {SESSION}": (4, put_session),
     f"GET {SESSION}": (5, get_session),
-    f"DELETE {SESSION}": (2, delete_session),
+    f"DELETE {SESSION}": (5, delete_session),
     f"POST {SESSION}/messages": (14, append),
     f"GET {SESSION}/messages": (7, list_messages),
     f"DELETE {SESSION}/messages": (2, clear_messages),

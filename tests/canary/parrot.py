@@ -24,7 +24,7 @@ def parrot(asked: Asked) -> Reply:
     memory; what is said has the last of the user's.
     """
     shown = sorted(canaries_in(json.dumps(asked.messages)))
-    form = asked.body.get("response_format", {}).get("json_schema", {}).get("name")
+    form = form_of(asked)
     if form is not None:
         return says_json(ANSWERS[form](asked, shown))
     if "<transcript>" in asked.texts("system"):
@@ -38,6 +38,12 @@ def parrot(asked: Asked) -> Reply:
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     answer = {"id": "chatcmpl-parrot", "object": "chat.completion", "created": 1, "model": "parrot"}
     return Reply(body=json.dumps({**answer, "choices": [choice], "seen": shown}).encode())
+
+
+def form_of(asked: Asked) -> str | None:
+    """The name of the form that an answer is asked for in; None: in none, as the turns of a chat are."""
+    name: str | None = asked.body.get("response_format", {}).get("json_schema", {}).get("name")
+    return name
 
 
 def _given(asked: Asked, name: str) -> str:
@@ -56,10 +62,10 @@ def _episodic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
 
 
 def _semantic(asked: Asked, shown: Sequence[str]) -> dict[str, Any]:
-    """Each is a thing, and related to the next one; the first is there twice, as things are that are told of badly, and
-    the last is one that everybody speaks of."""
-    things = [(word, word, word) for word in shown[:TOLD]] + [(f"{w}-2", f"{w} 2", w) for w in shown[:1]]
-    things.append(("harbour", "Harbour", "the harbour"))
+    """Each is a thing, and related to the next one, from one that everybody speaks of on; the first word is there
+    twice, as things are that are told of badly."""
+    things = [("harbour", "Harbour", "the harbour"), *((word, word, word) for word in shown[:TOLD])]
+    things += [(f"{word}-2", f"{word} 2", word) for word in shown[:1]]
     entities = [
         {"external_id": external_id, "name": name, "type": "concept", "confidence": 0.9, "description": f"It is {word}"}
         for external_id, name, word in things

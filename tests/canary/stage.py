@@ -24,9 +24,11 @@ from tests.canary.operations_memory import OPERATIONS_OF_MEMORY
 from tests.canary.operations_pages import OPERATIONS_OF_PAGES
 from tests.canary.operations_prompts import OPERATIONS_OF_PROMPTS, turn
 from tests.canary.operations_turns import OPERATIONS_OF_TURNS, complete_session, keep, say
+from tests.canary.parrot import parrot
 from tests.canary.tools import OPERATIONS_OF_TOOLS
 from tests.canary.world import OWNERS, TENANTS, Acting, AgentState, Key, World
 from tests.conftest import PLAIN
+from tests.scripted_model import ScriptedModel
 
 from reverie_server.runtime import Runtime
 
@@ -102,12 +104,13 @@ def _client(base_url: str) -> httpx.AsyncClient:
 
 
 @asynccontextmanager
-async def staged(runtime: Runtime, base_url: str, seed: int) -> AsyncIterator[Driver]:
-    """A driver of a server whose memories are filled, and something is derived of them."""
+async def staged(runtime: Runtime, base_url: str, seed: int, model: ScriptedModel) -> AsyncIterator[Driver]:
+    """A driver of a server whose memories are filled, and something is derived of them; `model` is a parrot."""
     world = World()
+    model.script = parrot
     draw = Draw(seed, world, await make_keys(runtime))
     with Logs().recording() as logs:
-        async with _client(base_url) as client, Background(runtime, world) as background:
+        async with _client(base_url) as client, Background(runtime, world, model) as background:
             driver = Driver(client, draw, TABLE, logs, background)
             for call in first_calls(draw):
                 call.headers = {}

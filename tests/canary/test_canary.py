@@ -15,7 +15,6 @@ import pytest
 from tests.canary.driver import Driver
 from tests.canary.operations_agents import PUBLIC
 from tests.canary.operations_pages import OPERATIONS_OF_PAGES
-from tests.canary.parrot import parrot
 from tests.canary.stage import TABLE, staged
 from tests.canary.stored import logged_by_postgres, misplaced
 from tests.canary.tools import TOOL_ROUTE, TOOLS
@@ -102,8 +101,7 @@ async def test_no_canary_is_where_it_does_not_belong(
 ) -> None:
     """In no answer, list, count, archive, version, metric, log or row; and what was forgotten is nowhere."""
     seed = int(os.environ.get("REVERIE_CANARY_SEED") or seed or secrets.randbelow(10**9))
-    scripted.script = parrot
-    async with staged(talking, await serve_runtime(talking), seed) as driver:
+    async with staged(talking, await serve_runtime(talking), seed, scripted) as driver:
         await driver.run(steps)
         await driver.perform_all(sorted(ALWAYS_ANSWERED))
         for _ in range(MORE):

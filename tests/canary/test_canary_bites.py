@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,7 +13,6 @@ import structlog
 from psycopg import sql
 from tests.canary.background import REASONS
 from tests.canary.calls import LeakError, demand
-from tests.canary.parrot import parrot
 from tests.canary.stage import staged
 from tests.canary.stored import misplaced
 from tests.conftest import ServeRuntime
@@ -252,18 +251,18 @@ def keeps_episodes_of_what_is_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def runtime(talking: Runtime, scripted: ScriptedModel) -> Runtime:
-    """As in an ordinary run, with a model that says again what it is shown."""
-    scripted.script = parrot
-    return talking
+def everything_about(
+    talking: Runtime, scripted: ScriptedModel, serve_runtime: ServeRuntime, conninfo: str
+) -> Callable[[int], Awaitable[None]]:
+    """What an ordinary run of so many steps looks at; LeakError."""
 
+    async def run(steps: int) -> None:
+        async with staged(talking, await serve_runtime(talking), SEED, scripted) as driver:
+            await driver.run(steps)
+        faults = misplaced(conninfo, driver.world)
+        demand(not faults, f"the database holds what it must not: {faults}")
 
-async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str, steps: int) -> None:
-    """What an ordinary run looks at; LeakError."""
-    async with staged(runtime, await serve_runtime(runtime), SEED) as driver:
-        await driver.run(steps)
-    faults = misplaced(conninfo, driver.world)
-    demand(not faults, f"the database holds what it must not: {faults}")
+    return run
 
 
 @pytest.mark.parametrize(
@@ -281,7 +280,7 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
         pytest.param(shows_all_reports, "the report .* found|an answer shows", 2000, marks=pytest.mark.slow),
         (extracts_all_conversations, "the server wrote what the memory never had", 0),
         pytest.param(
-            relates_to_all_graphs, "has what it is not made of|rows of .* are astray", 2000, marks=pytest.mark.slow
+            relates_to_all_graphs, "has what it is not made of|a question of Semantic", 2000, marks=pytest.mark.slow
         ),
         pytest.param(works_for_somebody_else, "the server wrote what the memory never had", 0, marks=pytest.mark.slow),
         pytest.param(logs_what_it_dreams, "a log has", 0, marks=pytest.mark.slow),
@@ -292,10 +291,13 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            keeps_episodes_of_what_is_deleted, "there is still what should be gone", 2000, marks=pytest.mark.slow
+            keeps_episodes_of_what_is_deleted, "there is still what should be gone", 4000, marks=pytest.mark.slow
         ),
         pytest.param(
-            keeps_what_is_cleared, "is found, and is not there|shows|says that|database", 2000, marks=pytest.mark.slow
+            keeps_what_is_cleared,
+            "is found, and is not there|told that is not|shows|says that|database",
+            2000,
+            marks=pytest.mark.slow,
         ),
         pytest.param(mixes_up_callers, None, 2000, marks=pytest.mark.slow),
         pytest.param(caches_answers_by_query, "an answer shows", 2000, marks=pytest.mark.slow),
@@ -304,8 +306,7 @@ async def everything_about(runtime: Runtime, serve_runtime: ServeRuntime, connin
     ids=lambda value: getattr(value, "__name__", ""),
 )
 async def test_a_leak_is_caught(
-    runtime: Runtime,
-    serve_runtime: ServeRuntime,
+    everything_about: Callable[[int], Awaitable[None]],
     conninfo: str,
     monkeypatch: pytest.MonkeyPatch,
     broken: Break,
@@ -315,14 +316,14 @@ async def test_a_leak_is_caught(
     open_rows(conninfo)
     broken(monkeypatch)
     with pytest.raises(LeakError, match=said):
-        await everything_about(runtime, serve_runtime, conninfo, steps)
+        await everything_about(steps)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", [sees_all_owners, searches_all_tenants], ids=lambda value: value.__name__)
 async def test_row_level_security_makes_up_for_forgotten_predicates(
-    runtime: Runtime, serve_runtime: ServeRuntime, conninfo: str, monkeypatch: pytest.MonkeyPatch, broken: Break
+    everything_about: Callable[[int], Awaitable[None]], monkeypatch: pytest.MonkeyPatch, broken: Break
 ) -> None:
     """The same faults show nothing where the rows themselves are closed."""
     broken(monkeypatch)
-    await everything_about(runtime, serve_runtime, conninfo, 500)
+    await everything_about(500)

@@ -187,6 +187,11 @@ class World:
         is_there = (acting.key.tenant, acting.agent) in self.agents or acting.key.role != "viewer"
         return self._admitted(acting) and not acting.everybody and is_there
 
+    def homes(self) -> set[Home]:
+        """All that have files, conversations, or something that is derived."""
+        talks = {home for talk in self.talks.by_key.values() for home in talk.homes}
+        return {*self.files, *talks, *(row.home for row in self.derived.rows.values())}
+
     def may_show(
         self, canary: str, homes: Iterable[Home], *, past: bool, said: bool = False, tier: str | None = None
     ) -> bool:
