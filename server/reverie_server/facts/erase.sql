@@ -55,11 +55,11 @@ FROM (SELECT session_key, min(seq) AS seq FROM unnest(%(session_keys)s::bigint[]
 WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = %(slice_id)s AND s.session_key = m.session_key;
 
 -- of_session_alone: facts of some slices that one session states and no other
-SELECT fact_id FROM fact_sources
-WHERE tenant_id = %(tenant_id)s AND slice_id = ANY(%(slice_ids)s::bigint[])
-GROUP BY fact_id
-HAVING bool_or(session_key = %(session_key)s) AND bool_and(coalesce(session_key, %(session_key)s) = %(session_key)s)
-ORDER BY fact_id;
+SELECT DISTINCT s.fact_id FROM fact_sources s
+WHERE s.tenant_id = %(tenant_id)s AND s.slice_id = ANY(%(slice_ids)s::bigint[]) AND s.session_key = %(session_key)s
+  AND NOT EXISTS (SELECT FROM fact_sources o
+                  WHERE o.tenant_id = %(tenant_id)s AND o.fact_id = s.fact_id AND o.session_key <> %(session_key)s)
+ORDER BY s.fact_id;
 
 -- of_session: what was read in a session
 DELETE FROM fact_sources
