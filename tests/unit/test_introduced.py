@@ -29,6 +29,8 @@ def told(said: str, answer: str, language: str) -> dict[str, str]:
             "47",
         ),
         ("english", "Hi. Petra, 44, nurse from Leeds. Need a letter.", "Hello Petra, of course.", "Petra", "44"),
+        ("english", "petra voss, 44, i teach in leeds. need a letter", "Hello, Petra. Of course.", "Petra Voss", "44"),
+        ("german", "Ernst Holm, 71 Jahre, Küster. Ein Brief, bitte.", "Guten Tag, Herr Holm.", "Ernst Holm", "71"),
         ("spanish", "Hola. Marta 41 enfermera de Lima. Necesito una carta.", "¡Hola, Marta! Claro.", "Marta", "41"),
     ],
 )
@@ -43,6 +45,8 @@ def test_who_is_called_so_by_the_answer_has_that_name(
     ("language", "said", "answer"),
     [
         ("english", "Petra, 44, nurse from Leeds. Is that a good profile?", "It is a fine profile."),
+        ("english", "petra, 44, nurse. who is that?", "That is petra, from the ward."),
+        ("german", "Ernst Holm, 71 Jahre, Küster. Wer ist das?", "Ein Herr Holm war hier Küster."),
         ("english", "Flight 52 from Leeds. When does it land?", "Flight 52 lands at nine."),
         ("german", "Seite 12 Kapitel drei. Was steht da?", "Auf Seite 12 steht ein Gedicht."),
         ("german", "Jens 47 Dachdecker. So heißt die Figur.", "Eine gute Figur."),

@@ -25,6 +25,8 @@ def test_people_are_called_by_their_given_names_too() -> None:
         ("雯琪现在住在哪里？", "我现在住在哪里？"),
         ("何雯琪的生日", "我的生日"),
         ("Welches Haustier hat Volker?", "Welches Haustier hat ich ?"),
+        ("Wo wohnt Herr Hentschel?", "Wo wohnt ich ?"),
+        ("Mr. Hentschel's dog", "my dog"),
         # Nothing else is asked for, or to the letter.
         ("Volker", "Volker"),
         ("Who is Volker?", "Who is Volker?"),

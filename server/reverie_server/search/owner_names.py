@@ -18,6 +18,7 @@ from reverie_server.search.request import SearchRequest
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{2,4}")
 _FEWEST_CHARS = 2
+_TITLES = "Mrs?|Ms|Miss|Dr|Herrn?|Frau|(?:la )?señora|(?:el )?señor|don|doña"
 # What one says of oneself, and of what is one's own.
 _OWN = {"english": ("I", "my"), "german": ("ich", "mein"), "spanish": ("yo", "mi"), "chinese": ("我", "我")}
 
@@ -65,7 +66,10 @@ def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> Sea
 
 
 def _pattern(names: Sequence[str]) -> re.Pattern[str]:
-    spaced = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is None)
+    plain = [name for name in names if _HAN_NAME.fullmatch(name) is None]
+    # "Herr Hentschel", and not "Hentschel & Sons".
+    titled = [rf"(?:{_TITLES})\.? {re.escape(name.rsplit(' ', 1)[1])}" for name in plain if " " in name]
+    spaced = "|".join([*(re.escape(name) for name in plain), *titled])
     han = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is not None)
     parts = [rf"(?<!\w)(?:{spaced})(?P<of>['’]s|s)?(?!\w)" if spaced else r"(?P<of>(?!))", *([han] if han else [])]
     return re.compile("|".join(parts), re.IGNORECASE)

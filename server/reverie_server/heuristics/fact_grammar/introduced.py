@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-
-from reverie_server.heuristics.cues import folded
+import unicodedata
 
 _MAX_CHARS, _ANSWER_CHARS = 160, 80
 _SHAPE = re.compile(
     r"(?P<name>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?: (?:here|hier|aquí))?,? (?P<age>[1-9]\d)"
-    r"(?: (?:years old|jahre(?: alt)?|años)(?!\w))?(?P<rest>(?:,|(?= [^\W\d_]))[^\n]*|\W*)"
+    r"(?: (?:years old|[jJ]ahre(?: alt)?|años)(?!\w))?(?P<rest>(?:,|(?= [^\W\d_]))[^\n]*|\W*)"
 )
+_TITLES = "Mr|Mrs|Ms|Dr|Herr|Frau|[Dd]on|[Dd]oña|[Ss]eñora?"
 _SAYS = {
     "english": "I'm {name}, {age} years old{rest}",
     "german": "Ich bin {name}, {age}{rest}",
@@ -22,10 +22,13 @@ def introduced(sentence: str, answer: str, language: str) -> str | None:
     """A sentence of a name, an age and perhaps a trade as one that says so; None where it is none, or the answer to it
     calls nobody by that name. Takes time linear in both."""
     found = _SHAPE.fullmatch(sentence.strip().rstrip(".! ")) if len(sentence) <= _MAX_CHARS else None
-    if found is None or not found["name"].istitle() or language not in _SAYS:
+    if found is None or language not in _SAYS:
         return None
-    first = re.escape(folded(found["name"].split()[0]))
-    if re.search(rf"(?<!\w){first}(?=[!,.:]| –|$)", folded(answer[:_ANSWER_CHARS])) is None:
+    name = found["name"] if found["name"].istitle() else found["name"].title()
+    first, last = re.escape(name.split()[0]), re.escape(name.split()[-1])
+    # Who types without capitals is called with them.
+    called = rf"(?<!\w)(?:{first}|(?:{_TITLES})\.? {last})(?=[!,.:]| –|$)"
+    if re.search(called, unicodedata.normalize("NFC", answer[:_ANSWER_CHARS])) is None:
         return None
     rest = found["rest"].strip(" ,.!")
-    return _SAYS[language].format(name=found["name"], age=found["age"], rest=f", {rest}" if rest else "") + "."
+    return _SAYS[language].format(name=name, age=found["age"], rest=f", {rest}" if rest else "") + "."
