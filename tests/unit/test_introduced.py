@@ -42,7 +42,8 @@ def test_who_is_called_so_by_the_answer_has_that_name(
 def test_who_types_without_capitals_or_is_called_by_the_last_name_has_it_too() -> None:
     typed = told("petra voss, 44, i teach in leeds. need a letter", "Hello, Petra. Of course.", "english")
     titled = told("Ernst Holm, 71 Jahre, Küster. Ein Brief, bitte.", "Guten Tag, Herr Holm.", "german")
-    assert (typed["name"], titled["name"]) == ("Petra Voss", "Ernst Holm")
+    opened = told("Darf ich mich vorstellen: Ernst Holm, 71, Küster in Plön.", "Guten Tag, Herr Holm.", "german")
+    assert (typed["name"], titled["name"], opened["name"]) == ("Petra Voss", "Ernst Holm", "Ernst Holm")
 
 
 @pytest.mark.parametrize(

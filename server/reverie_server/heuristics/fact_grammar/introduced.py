@@ -10,6 +10,8 @@ _SHAPE = re.compile(
     r"(?P<name>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?: (?:here|hier|aquí))?,? (?P<age>[1-9]\d)"
     r"(?: (?:years old|[jJ]ahre(?: alt)?|años)(?!\w))?(?P<rest>(?:,|(?= [^\W\d_]))[^\n]*|\W*)"
 )
+# "Gestatten Sie, dass ich mich vorstelle: …".
+_OPENING = re.compile(r"[^:]{0,60}(?:vorstell|introduc|present)\w{0,10}(?: \w{1,12}){0,2}: *", re.IGNORECASE)
 _TITLES = "Mr|Mrs|Ms|Dr|Herr|Frau|[Dd]on|[Dd]oña|[Ss]eñora?"
 _SAYS = {
     "english": "I'm {name}, {age} years old{rest}",
@@ -21,7 +23,8 @@ _SAYS = {
 def introduced(sentence: str, answer: str, language: str) -> str | None:
     """A sentence of a name, an age and perhaps a trade as one that says so; None where it is none, or the answer to it
     calls nobody by that name. Takes time linear in both."""
-    found = _SHAPE.fullmatch(sentence.strip().rstrip(".! ")) if len(sentence) <= _MAX_CHARS else None
+    said = _OPENING.sub("", sentence[: _MAX_CHARS + 1].strip())
+    found = _SHAPE.fullmatch(said.rstrip(".! ")) if len(sentence) <= _MAX_CHARS else None
     if found is None or language not in _SAYS:
         return None
     name = found["name"] if found["name"].istitle() else found["name"].title()
