@@ -468,6 +468,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.changed_values.is_of_another_value": lambda text: (
         changed_values.is_of_another_value(_change(f"{text} code 4471"), f"{text} code 9026")
     ),
+    "reverie_server.heuristics.changes.paired_changes.ends_for_certain": lambda text: paired_changes.ends_for_certain(
+        3.0, text, [_fact(text)]
+    ),
     "reverie_server.heuristics.changes.paired_changes.can_end_marked": lambda text: paired_changes.can_end_marked(
         _change(text), text, ()
     ),

@@ -35,6 +35,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_be_otherwise,
     can_end_marked,
     can_end_whole,
+    ends_for_certain,
     nearness_of,
     pair_log_odds,
 )
@@ -453,6 +454,16 @@ def test_what_is_marked_ends_by_what_can_be_said_of_it(
     )
     [change] = change_sentences([Utterance(later, NOW)], "english", with_statements=True)
     assert can_end_marked(change, text, [fact]) is can_end
+
+
+def test_what_is_all_but_certain_needs_no_word_and_takes_back_nothing_that_lasts() -> None:
+    code = OpenFact("padlock", "is", "5520", "The padlock is 5520.", THEN, is_functional=True, about_user=False)
+    diet = OpenFact("user", "diet", "vegan", "I'm vegan.", THEN, is_functional=True)
+    assert ends_for_certain(2.1, code.text, [code])
+    assert not ends_for_certain(1.9, code.text, [code])
+    assert not ends_for_certain(5.0, diet.text, [diet])
+    for said in ("Theo can't have shellfish", "Ben verträgt keine Nüsse", "Ana no puede comer gluten", "小波吃不得虾"):
+        assert not ends_for_certain(5.0, said, [])
 
 
 def test_a_guess_needs_a_word_that_both_share_or_a_word_of_change() -> None:

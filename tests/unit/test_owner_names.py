@@ -44,6 +44,7 @@ def test_without_a_name_a_query_is_as_it_is() -> None:
     assert without_names("Where does Volker live?", [], "english") == "Where does Volker live?"
     assert named_in("Where does Volker live?", []) == []
     assert named_in("Volker Hentschel's dog", NAMES) == ["volker hentschel", "volker"]
+    assert named_in("Wo wohnt Herr Hentschel?", NAMES) == ["volker hentschel"]
 
 
 def test_what_is_embedded_instead_names_nobody_either() -> None:

@@ -29,6 +29,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_be_otherwise,
     can_end_marked,
     can_end_whole,
+    ends_for_certain,
     is_apart,
     nearness_of,
     pair_log_odds,
@@ -88,18 +89,25 @@ class _Earlier:
     statement: Unread | None = None
     marked: Sequence[OpenFact] = ()
 
-    def ended_by(self, change: ChangeSentence, *, is_likely: bool) -> tuple[OpenFact, Unread | None, str] | None:
+    def ended_by(
+        self, change: ChangeSentence, log_odds: float, model: PairModel
+    ) -> tuple[OpenFact, Unread | None, str] | None:
         """What of it a sentence ends that the model says ends it, and the cue: of its facts the one of whose kind the
-        new value is, else the whole, where facts were read only if that `is_likely`. "My sister's landlord raised her
+        new value is, else the whole, where facts were read only if that is likely. "My sister's landlord raised her
         rent" is not of one's own."""
+        is_likely = log_odds >= model.likely
         cue = LIKELY if is_likely else GUESSED
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
             return max(able, key=lambda fact: has_value(change, fact)), None, cue
-        if self.statement is None or not can_end_whole(change, self.sentence.text, self.facts, is_likely=is_likely):
+        if self.statement is None:
+            return None
+        text = self.sentence.text
+        is_certain = ends_for_certain(log_odds, text, self.facts)
+        if not is_certain and not can_end_whole(change, text, self.facts, is_likely=is_likely):
             return None
         # What is likely over is, whatever an unsure mark makes of it.
-        if not is_likely and not can_end_marked(change, self.sentence.text, self.marked):
+        if not is_likely and not can_end_marked(change, text, self.marked):
             return None
         return self.statement.as_fact_of_meaning(change), self.statement, cue
 
@@ -139,8 +147,7 @@ class PairedChanges:
             # Where it cannot end the likeliest, the next is more often wrong than right, unless both are of one aspect.
             if index != in_order[0] and same_aspect(aspects, self.model.aspects(sentence.vector)) < _OF_ONE_ASPECT:
                 continue
-            is_likely = log_odds[index] >= self.model.likely
-            if (found := earlier[index].ended_by(change, is_likely=is_likely)) is not None:
+            if (found := earlier[index].ended_by(change, log_odds[index], self.model)) is not None:
                 return found
         return None
 
@@ -167,8 +174,7 @@ class PairedChanges:
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
-            is_likely = log_odds >= self.model.likely
-            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, is_likely=is_likely)) is not None:
+            if (ended := _Earlier(sentence, facts, statement).ended_by(as_change, log_odds, self.model)) is not None:
                 best = (log_odds, newer, as_change, *ended)
         return None if best is None else best[1:]
 

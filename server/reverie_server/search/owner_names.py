@@ -55,7 +55,7 @@ def without_names(query: str, names: Sequence[str], language: str) -> str:
 def named_in(query: str, names: Sequence[str]) -> list[str]:
     """Those of the names that stand in a query."""
     plain = query.casefold()
-    return [name for name in names if name in plain and _pattern([name]).search(query) is not None]
+    return [name for name in names if name.rsplit(" ", 1)[-1] in plain and _pattern([name]).search(query) is not None]
 
 
 def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> SearchRequest:

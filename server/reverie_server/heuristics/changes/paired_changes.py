@@ -50,6 +50,9 @@ from reverie_server.heuristics.stated_fact import SELF
 
 # Within a conversation people say more of what they said, and correct themselves in so many words.
 APART = timedelta(hours=1)
+# From these log-odds on a sentence ends another, whatever their words say against it. In 120 tagged lives that is so of
+# 78 of 82 pairs that the words refuse; from 1 to 2 of no more than of those that they let pass.
+_CERTAIN = 2.0
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
 _FOR_GOOD = NEVER - {"located"} | {"age"}
@@ -119,6 +122,13 @@ _ABIDING = tuple(
             "学位|文凭|毕业证|學位",
         ),
     )
+)
+_HARMS = re.compile(
+    r"(?<!\w)(?:epi-?pens?|hives|anaphyla\w+|swell\w*|swollen|rash(?:es)?"
+    r"|can(?:'?t|not) (?:have|eat|drink|take|stand|tolerate)"
+    r"|(?:darf|kann|verträgt|vertrage) (?:\w+ )?(?:kein\w*|nicht)|schwillt|schwoll|ausschlag"
+    r"|no (?:puede|puedo|debe|debo) (?:comer|tomar|beber|probar)|se (?:le|me) hincha\w*|ronchas)(?!\w)"
+    r"|[吃喝碰闻](?:不得|不了)|不能[吃喝碰闻]|起疹|肿成|发肿"
 )
 _STUDIES = re.compile(
     r"(?<!\w)(?:school|uni(?:versity)?|college|courses?|degree|class|lessons?|stud(?:y|ies|ied|ying)|learn\w*|graduat\w*|apprentice\w*"
@@ -339,6 +349,12 @@ def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], 
         return False
     is_alike = change.tells or bool(content_terms(text) & content_terms(change.said))
     return (is_likely or is_alike) and has_to_do_with(change, text)
+
+
+def ends_for_certain(log_odds: float, text: str, facts: Sequence[OpenFact]) -> bool:
+    """Whether a sentence ends all that another says, of which `facts` hold, by the log-odds alone: never what is for
+    good, nor what somebody cannot have."""
+    return log_odds >= _CERTAIN and not is_for_good(facts) and _HARMS.search(folded(text)) is None
 
 
 def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact]) -> bool:
