@@ -20,10 +20,10 @@ _SHORT_BEFORE_SMALL = re.compile(
 )
 # These are words as well, unless a number follows: "I changed my mind. my ex", "mind. 30".
 _SHORT_BEFORE_NUMBER = re.compile(r"(?:^|[\s(])(?:no|max|min|art|mind|fig|est|std|co)\.$", re.IGNORECASE)
-# Before a lower case letter a mark ends a sentence only behind a whole word, or a long number: who writes all in lower
-# case writes "vs." and "the 3." as well.
+# Before a lower case letter a mark ends a sentence only behind a whole word, a long number or a code: who writes all in
+# lower case writes "vs." and "the 3." as well.
 _WHOLE_WORD = re.compile(
-    r"(?:[^\W\d_]{3}|\d{4}|(?:^|[\s,(])(?:zu|da|du|er|es|ja|so|um|wo|ab|an|it|me|up|us|we|go|do|he|is|to|on|in|ok|si|sí"
+    r"(?:[^\W\d_]{3}|\d{4}|\d-\d{1,2}-\d{1,3}|[^\W\d_]-\d{1,3}|(?:^|[\s,(])(?:zu|da|du|er|es|ja|so|um|wo|ab|an|it|me|up|us|we|go|do|he|is|to|on|in|ok|si|sí"
     r"|no|ya|yo|va|nö))[!?.…]+$",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -28,7 +28,7 @@ _SEPARATOR = re.compile(
     "|(?<=[\u3400-\u4dbf\u4e00-\u9fff]) ++(?=[\u3400-\u4dbf\u4e00-\u9fff])"
 )
 WORD = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]|[^\\W\u3400-\u4dbf\u4e00-\u9fff]+")
-_FEWEST_WORDS, _COLON = 3, re.compile(r"[:：]\s*+")
+_FEWEST_WORDS, _MOST_COLONS, _COLON = 3, 3, re.compile(r"[:：]\s*+")
 _VERBS = ("remove", "vague", "retain", "kept", "removed", "lest", "unsaid")
 # A verb that has its object within, or a phrase.
 _WITHIN = re.compile(
@@ -46,7 +46,10 @@ _VALUE = re.compile(rf"(?<![0-9a-z.,])\d(?:[ -]?\d){{2,}}+(?![\d.,]*+ ?(?:{_UNIT
 _WOULD_YOU = re.compile(r"(?<!\w)(?:would|will|could|can) you(?!\w)")
 _AS = re.compile(r"(?<!\w)(?:as|als|como)(?!\w)|为|当")
 _IT = frozenset(("it", "es", "'s", "lo", "la"))
-_BACK = re.compile(r"(?<!\w)(?:eso|ello), que$|[aeá]l[oa], que$")
+_BACK = re.compile(
+    r"(?<!\w)(?:eso|ello), que$|(?:[aeiáéí]l[oa]|[aeá]l[oa] (?:anotad|apuntad|guardad|escrit)[oa])"
+    r"(?: (?:por )?ah[ií]| bien| en alguna parte| en algún (?:lado|sitio|lugar))?, que$"
+)
 _MAX_TOPIC_CHARS = 20
 # "Du, bevor ich's vergesse, …": it calls who is asked.
 _VOCATIVE = re.compile(r"(?:du|sie|hey|hör mal|sag mal|so|oye|oiga|mire|mira|listen|look|by the way|übrigens)")
@@ -176,21 +179,22 @@ def remembered_from(text: str) -> int:
 
     Before a colon it may also be told: "What I always forget: …".
     """
-    colon = _COLON.search(text, 0, _MAX_BEFORE_COLON_CHARS)
-    if colon is None:
-        return 0
-    # "We gave blood, so hold on to this for me: …": the last clause may ask it as well.
-    for start in {0, clauses(text[: colon.start()] or " ")[-1][0] if text[: colon.start()].strip() else 0}:
-        for language in _languages_with((*_VERBS, "weight"), text, start, colon.start()):
-            tokens = _tokens(_vocabularies()[language], text, start, colon.start())
-            kinds = {token.kind for token in _before_reason(tokens)}
-            if (
-                "other" not in kinds
-                and kinds & {"retain", "vague", "weight", "lest"}
-                and not {"not", "retain"} <= kinds
-            ):
-                return colon.end()
-    return 0
+    colons = islice(_COLON.finditer(text, 0, _MAX_BEFORE_COLON_CHARS), _MOST_COLONS)
+    return next((colon.end() for colon in colons if _asks_before(text, colon.start())), 0)
+
+
+def _asks_before(text: str, end: int) -> bool:
+    """Whether `text[:end]`, or its last clause, asks to remember what follows: "We gave blood, so hold on to this"."""
+    if not text[:end].strip():
+        return False
+    for start in {0, clauses(text[:end])[-1][0]}:
+        for language in _languages_with((*_VERBS, "weight"), text, start, end):
+            tokens = _before_reason(_tokens(_vocabularies()[language], text, start, end))
+            kinds = {token.kind for token in tokens}
+            is_asked = bool(kinds & {"retain", "vague", "weight", "lest"}) or {"kept", "wish"} <= kinds
+            if is_asked and "other" not in kinds and not {"not", "retain"} <= kinds:
+                return True
+    return False
 
 
 def remembered_after_comma(text: str, start: int, end: int) -> int:

@@ -10,7 +10,9 @@ _IN_VAIN = re.compile(
     r"(?<!\w)(?:can['’]?t|cannot|can not|couldn['’]?t|could not|don['’]?t|do not|didn['’]?t|did not|won['’]?t|never|hardly|barely|unable to|trying to|struggl\w+ to)"
     r"(?: (?:seem to|really|even|quite|always|ever|for the life of me))* remember(?! to)(?!\w)"
     r"|(?<!\w)ich (?:kann|konnte) mi(?:r|ch)(?: \w+){0,5}? nicht(?: mehr)? (?:merken|erinnern)(?!\w)"
-    r"|(?<!\w)no (?:l[oa]s? (?:recuerdo|puedo recordar|consigo recordar)|me acuerdo|recuerdo|logro recordar|consigo recordar|puedo recordar)(?!\w)|我(?:记|記)不(?:住|得|起)|我不(?:记|記)得|我想不起"
+    r"|(?<!\w)no (?:l[oa]s? (?:recuerdo|puedo recordar|consigo recordar)|me acuerdo|recuerdo|logro recordar|consigo recordar|puedo recordar)(?!\w)|我(?:记|記)不(?:住|得|起)|我不(?:记|記)得|我想不起|我(?:就|只|都|还|倒)+(?:记|記)得"
+    # What the one who speaks has kept for somebody.
+    r"|(?<![帮替给让请])我(?:[^，。！？帮替]{0,10})[留存](?:了|过)(?!吗|没)"
 )
 # What both have seen: a thing that happened, without a word of what it was.
 _TOGETHER = re.compile(

@@ -51,12 +51,16 @@ _Line: TypeAlias = tuple[Message, str, str]
 _PRONOUN = re.compile(
     # "They've changed the code" is of nobody who was named.
     r"(?:she|he|they(?!(?:'ve| have|'re| are)(?: just)? (?:chang|mov|clos|rais|put|cancel|switch|replac|shut))"
-    r"|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
+    r"|hes|shes|theyre|it|that|this|these|those|her|his|their|sie|er|es|ihr|ihre|sein|seine"
     r"|(?:das|dies|der|die)(?= (?:ist|war|sind|hat|heißt|kann|mag|geht|steht|liegt))|ella|él|ellos|ellas"
     r"|eso|esto|su|sus|elle|il|ils|elles)(?:'\w+)?(?!\w)|[她他它]|这|那|這"
 )
 
 
+_OF_ONE = {
+    "he": re.compile(r"(?:hes?|his|er|seine?|él)(?:'\w+)?(?!\w)|他"),
+    "she": re.compile(r"(?:shes?|her|ella)(?:'\w+)?(?!\w)|她"),
+}
 _BARE_VALUE = re.compile(
     r"(?:(?:and|und|y) )?(?:(?:the|das|die|der|el|la) )?(?:(?:new|neue|nuev[oa]) )?"
     rf"(?:{'|'.join(sorted(map(re.escape, GENERIC_VALUES), reverse=True))})"
@@ -107,6 +111,8 @@ class _Requests:
     lines: list[_Line] = field(default_factory=list)
     statements: list[tuple[_Line, frozenset[str]]] = field(default_factory=list)
     last: _Line | None = None
+    # Where the last statements began to speak of him, or of her.
+    head: _Line | None = None
     # So many of the statements that follow are asked for.
     count_ahead: int = 0
     # The last messages that ask for something, and that ask in a question.
@@ -219,7 +225,10 @@ class _Requests:
         whole = before_question(whole) or whole if asks(whole, None) else whole
         last = self.last
         if last is not None and (begins_with_pronoun(whole) or _is_of(whole, message, last)):
-            whole = f"{ended(last[2])} {whole}"[-_MAX_CHARS:]
+            # "Mum is in hospital. She sings. Her birthday is May 2" tells whose with its first sentence.
+            goes_on = self.head is not None and _who(whole) is not None and _who(whole) == _who(last[1])
+            self.head = self.head if goes_on else last
+            whole = f"{ended((self.head or last)[2])} {whole}"[-_MAX_CHARS:]
         line = (message, sentence, whole)
         self.last = self.last if says_nothing(whole) and self.last is not None else line
         self.told += [] if points_back(aligned(sentence)) else [line]
@@ -306,6 +315,12 @@ def _named_by(answer: Message, found: Sequence[_Line], earlier: Sequence[_Line])
 def _beginnings(text: str) -> set[str]:
     """How the words of a text begin that carry meaning: "Allergie" as "allergisch"."""
     return {term[:_BEGINNING_CHARS] for term in content_terms(text)}
+
+
+def _who(sentence: str) -> str | None:
+    """Whether a sentence begins with him or with her."""
+    plain = folded(sentence).lstrip("\"'-–— ,")
+    return next((who for who, pattern in _OF_ONE.items() if pattern.match(plain)), None)
 
 
 def begins_with_pronoun(sentence: str) -> bool:

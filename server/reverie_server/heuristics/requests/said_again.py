@@ -28,6 +28,8 @@ _KEPT = re.compile(
     + _MARK
     + r"|(?<!\w)(?<!wurde )(?<!wurden )(?<!nicht )(?:gemerkt|notiert|vermerkt|gespeichert|abgespeichert|behalten|aufgehoben|aufgeschrieben|festgehalten|hinterlegt|eingetragen|abgelegt|gesichert)(?: (?:ist|hab) (?:es|das|ich|ich's)(?: mir)?)?"
     + _MARK
+    + r"|(?<!\w)(?:das|die|den|es|beides) habe? ich (?:bereit|parat|griffbereit)|(?<!\w)l[oa]s? tengo a (?:la )?mano"
+    + _MARK
     + r"|(?<!\w)(?:das |es )?(?:merk|notier|speicher)e? ich(?: mir)?(?: das| es)?(?: gut)?"
     + _MARK
     + r"|(?<!\w)(?<!no )(?:(?:guardad|anotad|apuntad|registrad|grabad|memorizad|agendad)[oa]s?|l[oa]s? (?:guardo|anoto|apunto|recuerdo|recordaré|tendré(?: siempre)? presente)|no se me (?:va a )?olvid(?:a|ará|ar)|no l[oa]s? olvid(?:o|aré))"

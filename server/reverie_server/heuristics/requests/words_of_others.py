@@ -14,6 +14,7 @@ from reverie_server.heuristics.cues import cues_of, folded
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.for_others import is_for_somebody_else
 from reverie_server.heuristics.requests.in_play import played
+from reverie_server.heuristics.requests.memory_requests import remembered_from
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.text.remove_spans import Span, merged
 from reverie_server.text.statement_spans import statement_spans
@@ -231,6 +232,9 @@ def _said(message: str) -> Iterator[Span]:
         begins = [found.end() for found in _SENTENCE_BEGIN.finditer(message, first, colon.start())]
         before = aligned(message[begins[-1] if begins else first : colon.start()]).rstrip()
         if _SAYS.search(before) is None or any(each.search(before) for each in (_I_SAY, _OF_MEMORY)):
+            continue
+        if remembered_from(f"{before}: "):
+            # "I never know what to answer them, so hold on to this: …" is to be kept.
             continue
         end = None if "\n" in colon[0] else _SENTENCE_END.search(message, colon.end())
         said_to = len(message) if end is None else end.end()
