@@ -353,3 +353,30 @@ def test_words_that_a_job_is_over_and_name_none_have_to_be_sure() -> None:
 )
 def test_a_name_of_which_a_sentence_speaks_is_not_the_speakers(marked: str, expected: list[str]) -> None:
     assert [predicate for subject, predicate, _ in facts(marked) if subject == "user"] == expected
+
+
+def test_what_is_said_of_him_is_not_of_the_speaker() -> None:
+    assert facts("hes a {job:dentist} over in {home:Oban}") == []
+    assert facts("He says I am the {job:cook}") == [("user", "works_as", "cook")]
+
+
+def test_a_code_is_nothing_that_one_has() -> None:
+    assert facts("my boiler is {has:KT-50}118") == []
+
+
+def test_somebody_known_is_no_pet() -> None:
+    read_as = marked_text("{petname:Mara} took the parrot along")
+    marks = [Mark(span.start, span.end, span.label, 0.9, "over", of=SPEAKER, confidence=0.9) for span in read_as.spans]
+    [passage] = passages_to_mark([Utterance(read_as.text, MARCH)], "english")
+    known = People()
+    known.named("Mara", "niece")
+    assert facts_of_marks(passage, marks, {}, known) == []
+
+
+def test_who_is_named_so_as_not_to_be_mixed_up_is_not_meant() -> None:
+    assert facts("It was my {rel:brother}, not {person=0:Ortega}.") == []
+
+
+def test_spanish_leaves_out_of_whom_it_speaks() -> None:
+    assert facts("cumple los {age:12} en mayo") == []
+    assert facts("dos helados {speaks:italianos}") == []

@@ -21,7 +21,7 @@ from reverie_server.heuristics.cues import Cues, all_cues, cues_of, folded
 from reverie_server.heuristics.fact_grammar.clauses import is_quoted
 from reverie_server.heuristics.fact_grammar.people import People
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
-from reverie_server.heuristics.fact_grammar.terms import content_terms
+from reverie_server.heuristics.fact_grammar.terms import PETS, content_terms
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
 from reverie_server.heuristics.marked_objects import is_none
@@ -61,6 +61,20 @@ _SIDE_JOB = re.compile(
     r"(?<!\w)(?:side|second|weekend|saturday|sunday|part-time|holiday) (?:job|gig|work)"
     r"|(?<!\w)(?:neben|zweit|ferien|mini)job|segundo (?:trabajo|empleo)|trabajito|chapuza|兼职|兼職|副业|副業",
     re.IGNORECASE,
+)
+
+
+# A sentence that begins with him or her tells nothing of the speaker before it says so.
+# Spanish leaves out who: "cumple los 12 en mayo".
+_OF_HIM = re.compile(
+    r"\W*(?:(?:s?he(?:['’]?s)?|they(?:['’]?re)?|er|él|ella|ellos|ellas)(?!\w)|[他她]们?"
+    r"|(?:(?:y|ya|ahora|también) )*(?:trabaja|vive|estudia|tiene|cumple|nació|juega|canta|cuida)n?(?!\w))"
+)
+# Who is named so as not to be mixed up: "my brother, not Ortega".
+_DENIED = re.compile(r"[,;] (?:no|not|nicht)(?: (?:el|la|the|der|die|my|mein|meine|mi))? $|[，；]?不是$")
+_DENIED_CHARS = 16
+_OF_ONESELF = re.compile(
+    r"(?<!\w)(?:i|i'?m|i'?ve|my|me|mine|we|our|us|ich|mein\w*|mir|mich|wir|uns\w*|yo|mi|mis|me|nos|nuestr\w+|soy|tengo|vivo)(?!\w)|[我咱]"
 )
 
 
@@ -210,6 +224,11 @@ def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) ->
     """What is said in a sentence, without a name that is plainly somebody else's and what is told of the speaker behind
     it: "Thomas Ochs ist Fahrlehrer" is of Thomas Ochs."""
     plain = aligned(text[sentence.start : sentence.end])
+    told_of_other = _OF_HIM.match(plain)
+    if told_of_other is not None:
+        own = _OF_ONESELF.search(plain, told_of_other.end())
+        until = sentence.start + (own.start() if own is not None else len(plain))
+        said = [each for each in said if each.subject != SELF or each.mark.end > until]
     others = [
         each.mark.start
         for each in said
@@ -304,12 +323,15 @@ def _with_ended_pet(text: str, marks: Sequence[Mark]) -> Sequence[Mark]:
 
 def _said_of(text: str, mark: Mark, value: str, whose: Somebody, people: People) -> Iterator[_Said]:
     """Who somebody of a name is to the speaker, or was."""
+    if _DENIED.search(aligned(text[max(0, mark.start - _DENIED_CHARS) : mark.start])) is not None:
+        return
     if whose.relation is None:
-        if mark.label == "petname" and not whose.is_of_other:
+        # "Mara took the parrot along" gives nobody a Mara, nor takes one away.
+        if mark.label == "petname" and not whose.is_of_other and not people.is_person(value):
             yield _Said(mark, SELF, _Kind("pet"), value, is_of_end(mark), mark.confidence)
         return
     word = relation_of(text, whose.relation)
-    if not word or not is_sure(whose.relation):
+    if not word or not is_sure(whose.relation) or (word in PETS and people.is_person(value)):
         return
     own_word = folded(text[whose.relation.start : whose.relation.end])
     is_single = own_word in single_roles() or word in single_roles()

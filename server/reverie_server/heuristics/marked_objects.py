@@ -27,6 +27,9 @@ _IS_THERE = re.compile(
     r"|(?:(?:ich )?(?:bin|sitze|stehe|warte)|wir sind)(?: ich| gerade| noch| jetzt| schon)* (?:am |im |in der |auf dem |an der )"
     r"|(?:estoy|estamos|sigo) (?:ya |aún |todavía |ahora )*en (?:el |la |un |una )?)$|我们?(?:现在|现|还|正|刚|已经)*在$"
 )
+# A code is of a thing, and no thing of one's own.
+_CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z]{0,6}[ ./-]?[\dA-Za-z][\d./-]*\d[A-Za-z]?")
+_MANY = re.compile(r"(?:an|in|es|on|ol|ch)[oa]s$")
 _WORK = re.compile(
     r"(?<!\w)(?:work|job|shift|hire|employ|night|intern|arbeit|schicht|dienst|stelle|angestellt|beruf|trabaj|turno|emple|curr)\w*"
     r"|工作|上班|值班|实习|打工"
@@ -53,6 +56,11 @@ def is_none(text: str, mark: Mark, value: str) -> bool:
         case "employer":
             is_named = value[:1].isupper() and _nouns_are_small(text)
             return not is_named and _IS_THERE.search(before) is not None and _WORK.search(folded(text)) is None
+        case "speaks":
+            # Of a language there is one: "helados italianos" speak none.
+            return " " not in value and _MANY.search(folded(value)) is not None
+        case "has":
+            return _CODE.fullmatch(value) is not None
         case "home":
             behind = text[mark.end : mark.end + _BEHIND_CHARS]
             return _BUSINESS_BEFORE.search(before) is not None or _BUSINESS_BEHIND.match(simplified(behind)) is not None

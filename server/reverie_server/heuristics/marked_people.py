@@ -32,6 +32,8 @@ _LITTLE_WORDS = (
 )
 _LITTLE = frozenset(_LITTLE_WORDS.split())
 # A letter of a script in which spaces part words.
+# What a code is written with: a mark of a part of one is of all of it.
+_OF_CODE = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 # Behind a name of two characters what they do: `林艾来玩了`.
 _VERB_BEHIND = re.compile(r"[来來去要也都又还還刚剛在说說](?=[\u3400-\u9fff])")
@@ -70,6 +72,8 @@ def _of_whole_words(text: str, mark: Mark) -> Mark:
     while start > 0 and _LETTER.match(text, start - 1) and _LETTER.match(text, start):
         start -= 1
     while end < len(text) and _LETTER.match(text, end) and _LETTER.match(text, end - 1):
+        end += 1
+    while end < len(text) and _OF_CODE.match(text, end) and _OF_CODE.match(text, end - 1):
         end += 1
     if mark.label in NAMES and end - start >= _FEWEST_OF_NAME_AND_VERB and _VERB_BEHIND.match(text, end - 1):
         end -= 1

@@ -10,8 +10,14 @@ _SHAPE = re.compile(
     r"(?P<name>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?: (?:here|hier|aquí))?,? (?P<age>[1-9]\d)"
     r"(?: (?:years old|[jJ]ahre(?: alt)?|años)(?!\w))?(?P<rest>(?:,|(?= [^\W\d_]))[^\n]*|\W*)"
 )
-# "Gestatten Sie, dass ich mich vorstelle: …".
-_OPENING = re.compile(r"[^:]{0,60}(?:vorstell|introduc|present)\w{0,10}(?: \w{1,12}){0,2}: *", re.IGNORECASE)
+# What opens an introduction: "Darf ich mich vorstellen: …".
+_LEAD = re.compile(
+    r"(?:(?:gestatten sie|erlauben sie|darf ich)[^:]{0,40}vorstelle?n?"
+    r"|(?:ich stelle mich|ich möchte mich)[^:]{0,20} vor(?:stellen)?|(?:kurz )?zu (?:meiner person|mir)"
+    r"|(?:let me|allow me to|may i) introduce myself|(?:a bit |a little )?about me"
+    r"|(?:permítame presentarme|me presento)(?: como corresponde)?): ?",
+    re.IGNORECASE,
+)
 _TITLES = "Mr|Mrs|Ms|Dr|Herr|Frau|[Dd]on|[Dd]oña|[Ss]eñora?"
 _SAYS = {
     "english": "I'm {name}, {age} years old{rest}",
@@ -23,8 +29,8 @@ _SAYS = {
 def introduced(sentence: str, answer: str, language: str) -> str | None:
     """A sentence of a name, an age and perhaps a trade as one that says so; None where it is none, or the answer to it
     calls nobody by that name. Takes time linear in both."""
-    said = _OPENING.sub("", sentence[: _MAX_CHARS + 1].strip())
-    found = _SHAPE.fullmatch(said.rstrip(".! ")) if len(sentence) <= _MAX_CHARS else None
+    said = _LEAD.sub("", sentence.strip(), count=1).rstrip(".! ") if len(sentence) <= _MAX_CHARS else ""
+    found = _SHAPE.fullmatch(said)
     if found is None or language not in _SAYS:
         return None
     name = found["name"] if found["name"].istitle() else found["name"].title()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.terms import ROLES, is_unspaced
+from reverie_server.heuristics.fact_grammar.terms import PETS, ROLES, is_unspaced
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 Gender = Literal["female", "male", "unknown"]
@@ -179,6 +179,12 @@ class People:
     def is_known(self, name: str) -> bool:
         """Whether somebody of that name was spoken of."""
         return folded(name) in self._by_name or self._by_first_name(folded(name)) is not None
+
+    def is_person(self, name: str) -> bool:
+        """Whether somebody of that name, or of its genitive, was spoken of who is no animal of the user's."""
+        key = folded(name)
+        subject = self._by_name.get(key) or self._by_first_name(key) or self._by_name.get(f"{key}s")
+        return subject is not None and self._roles_of.get(subject, set()).isdisjoint(PETS)
 
     def first_names(self) -> frozenset[str]:
         """The first names of all who are known, folded."""

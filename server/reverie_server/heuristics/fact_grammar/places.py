@@ -107,7 +107,7 @@ _ORGANISATION = re.compile(
     r"|universität|tischlerei|bäckerei|verlag|stiftung|agentur))(?!\w)"
 )
 _NO_GERMAN_EMPLOYER = re.compile(
-    r"(?:mein|dein|sein|ihr|unser|euer|eure|dir|mir|uns|euch|ihm|ihnen|arzt|zahnarzt|ärztin|friseur|oma|opa|mama|papa"
+    r"(?:(?:un|vor)?ruhestand|rente$|pension$|elternzeit|mutterschutz|mein|dein|sein|ihr|unser|euer|eure|dir|mir|uns|euch|ihm|ihnen|arzt|zahnarzt|ärztin|friseur|oma|opa|mama|papa"
     r"|mutter|vater|freund|freundin|freunden|nachbar|familie|eltern|polizei|frau|herrn|sport|training|yoga|bett"
     r"|bus|zug"
     r"|minute|stunde|tag|woche|anfang|ende|hause|notaufnahme|urlaub|park|garten|kino|stau|meeting|auto"
@@ -131,6 +131,11 @@ _NO_EMPLOYER = re.compile(
     r"|only|and|los|las|el|por|y|casi|siempre|desde|con|solo|a|hoy|cuando)(?!\w).*)?$"
     r"|(?:an? )?(?:few |couple of |\d+ )?(?:hours?|days?|weeks?|months?|years?|while|ages|minutes?)(?!\w)"
     r"|\d+ ?(?:am|pm|uhr)"
+    # When one begins, and what nobody is called by.
+    r"|(?:(?:about|around|half past|quarter (?:past|to)) )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven"
+    r"|twelve|noon|midday|midnight)(?:$|(?= (?:o'clock|sharp|thirty|fifteen|on|in|now|every|most|these|and"
+    r"|instead)(?!\w)))"
+    r"|[^\W\d_]$"
 )
 
 # Where somebody works, and for nobody: "soy taxista en Lima". Santander and Bilbao are towns, and a bank and more.

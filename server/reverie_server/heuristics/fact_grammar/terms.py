@@ -34,7 +34,7 @@ _SYNONYMS: Mapping[str, str] = {
     for other in others.split()
 }
 _UNSPACED = re.compile(f"[{CJK}{SOUTH_EAST}]")
-_MAX_TEXT_CHARS = 1_000
+_MAX_TEXT_CHARS, _SHORTEST_TOWN = 1_000, 4
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -273,3 +273,14 @@ TIMED_KINDS = content_terms(
     " termin abgabe frist projekt probe training praxis untersuchung beginn start kurs stunde"
     " fecha entrega plazo proyecto ensayo entrenamiento cita consulta examen clase inicio"
 )
+
+
+def is_within_place(a: str, b: str) -> bool:
+    """Whether the name of one place is a part of the other's: "Brühl" and "Altbrühl", "成都" and "成都高新区"."""
+    short, long = sorted((folded(a).strip(), folded(b).strip()), key=len)
+    if not short or short == long:
+        return False
+    if is_unspaced(short):
+        return len(short) > 1 and short in long
+    words = [word for word in long.replace("-", " ").split() if word != short]
+    return len(short) >= _SHORTEST_TOWN and any(word.endswith(short) for word in words)
