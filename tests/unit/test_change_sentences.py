@@ -8,7 +8,13 @@ import pytest
 
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import SimilarityLimits, has_value, replacement, replacing_fact
-from reverie_server.heuristics.changes.changed_values import can_be_its_value, is_value, with_new_number
+from reverie_server.heuristics.changes.changed_values import (
+    can_be_its_value,
+    is_of_another_value,
+    is_value,
+    with_new_number,
+)
+from reverie_server.heuristics.changes.paired_changes import can_be_otherwise
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 
@@ -272,3 +278,34 @@ def test_a_code_of_any_name_gives_way_to_one_of_the_same_thing(
     [found] = change_sentences([Utterance(sentence, NOW)], "english", with_statements=True)
     assert is_value(fact) is (thing in ("UCI", "permit"))
     assert can_be_its_value(found, fact) is can_be
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "text"),
+    [
+        ("english", "My fee is 40 an hour now", "rent 900, gas 60, phone 15, and I earn 2900"),
+        ("german", "Unsere Hausnummer ist nun 14", "Das Boot hat die Kennung KR-7719"),
+    ],
+)
+def test_a_list_of_sums_and_a_code_are_not_over_for_a_number_of_something_else(
+    language: str, said: str, text: str
+) -> None:
+    assert is_of_another_value(change(said, language), text)
+
+
+def test_what_was_to_be_remembered_is_not_over_for_what_does_not_speak_of_it() -> None:
+    [new] = change_sentences([Utterance("I'm at the food bank on Wednesdays now", NOW)], "english")
+    asked = OpenFact("note", "states", "no spoons", "Give me grams, never spoons.", THEN, False, True, "request")
+    assert not can_be_otherwise(new, asked)
+
+
+def test_a_doctor_where_one_lives_is_no_move() -> None:
+    [new] = change_sentences([Utterance("My doctor down in Alsdorf has new glasses now", NOW)], "english")
+    home = OpenFact("user", "lives_in", "Alsdorf", "I live in Alsdorf.", THEN, True)
+    assert not can_be_otherwise(new, home)
+
+
+def test_the_house_that_one_lives_in_is_no_other_trade() -> None:
+    [new] = change_sentences([Utterance("Ich bewohne nun ein Haus, im Flur steht ein Eimer", NOW)], "german")
+    trade = OpenFact("user", "works_as", "Küster", "Ich bin Küster.", THEN, True)
+    assert not can_be_otherwise(new, trade)

@@ -432,3 +432,18 @@ def test_a_chinese_name_without_the_surname_is_the_same_one(full: str, given: st
     ended = {closure.old for closure in resolve(facts).closures}
     assert any(fact.predicate.startswith("works") and fact.fact_id in ended for fact in facts)
     assert len({fact.object for fact in facts if fact.subject == "user"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("german", "Ich wohne in Brühl.", "Ich wohne in Altbrühl."),
+        ("english", "I live in Leeds.", "I live on toast and jam these days."),
+    ],
+)
+def test_a_part_of_a_town_and_what_one_lives_on_are_no_other_home(language: str, old: str, new: str) -> None:
+    assert closed([old, new], language) == []
+
+
+def test_who_begins_at_an_hour_has_no_other_employer() -> None:
+    assert closed(["I work at Holm Boats.", "I start at nine now."]) == []

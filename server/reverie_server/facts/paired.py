@@ -31,6 +31,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_end_whole,
     ends_for_certain,
     is_apart,
+    is_for_good,
     nearness_of,
     pair_log_odds,
 )
@@ -105,6 +106,9 @@ class _Earlier:
         text = self.sentence.text
         is_certain = ends_for_certain(log_odds, text, self.facts)
         if not is_certain and not can_end_whole(change, text, self.facts, is_likely=is_likely):
+            return None
+        # Who says a name, an age or an allergy says more than what is otherwise now.
+        if is_for_good(self.marked):
             return None
         # What is likely over is, whatever an unsure mark makes of it.
         if not is_likely and not can_end_marked(change, text, self.marked):

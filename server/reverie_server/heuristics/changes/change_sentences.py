@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reverie_server.heuristics.changes.asking_sentences import asks_a_favour, before_asking, is_a_favour
 from reverie_server.heuristics.changes.change_pairs import units_of
 from reverie_server.heuristics.changes.change_words import change_words
 from reverie_server.heuristics.changes.values import (
@@ -130,7 +131,9 @@ def change_sentences(
             tells = _tells(sentence, cues)
             states = is_statement(sentence, cues)
             is_mere = not tells and values.is_empty
-            if is_mere and not (with_statements and states and mere < MAX_SENTENCES):
+            if values.is_empty and is_a_favour(sentence):
+                continue
+            if is_mere and (asks_a_favour(sentence) or not (with_statements and states and mere < MAX_SENTENCES)):
                 continue
             mere += is_mere
             other = _other(sentence, known, all_phrases()[cues.language])
@@ -199,7 +202,7 @@ def _before_question(sentence: str, cues: Cues) -> str:
     does "The gym is 45 now, or is it still 30?"; "Translate this: I live in Leeds now, is it right?" tells of nobody.
     """
     if not asks(sentence, cues):
-        return sentence
+        return before_asking(sentence)
     start = 0
     for end in _PART_END.finditer(sentence):
         if asks(sentence[start : end.start()].strip(), cues):

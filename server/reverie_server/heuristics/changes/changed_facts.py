@@ -95,7 +95,7 @@ _DAY = re.compile(
 _LIVES = re.compile(
     r"(?<!\w)(?:(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:just |finally )*"
     r"(?:mov(?:e|ed|ing) (?:to|in|into|out)|liv(?:e|ed|ing) in)"
-    r"|wohn(?:e|en|t|te|ten)|ziehe?n? [^,.;!?]{0,40}?(?:nach|um|ein)|(?:um|ein)gezogen"
+    r"|(?:be)?wohn(?:e|en|t|te|ten)|ziehe?n? [^,.;!?]{0,40}?(?:nach|um|ein)|(?:um|ein)gezogen"
     r"|viv(?:o|imos|iré|iremos)|(?:me|nos) (?:he |hemos )?mud\w+)(?!\w)|搬家|搬到|搬去|住在"
 )
 _WORKS = frozenset({"works_at", "works_in", "works_as"})

@@ -14,7 +14,7 @@ from reverie_server.heuristics.stated_fact import SELF, StatedFact
 
 # An address ends by a move, too.
 _OF_VALUES = VALUE_TERMS - content_terms("address adresse dirección 地址")
-_FEWEST_OF_CODE, _MOST_WORDS = 4, 3
+_FEWEST_OF_CODE, _MOST_WORDS, _FEWEST_OF_LIST = 4, 3, 3
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[-.:/][A-Za-z0-9]+)*")
 
@@ -82,7 +82,11 @@ def can_be_its_value(change: ChangeSentence, fact: OpenFact) -> bool:
 def is_of_another_value(change: ChangeSentence, text: str) -> bool:
     """Whether a text gives a number or a code, and a sentence that of something else: both say of what, and share no
     word of that. "My customer number is 20871" ends no code of a gate."""
-    if not (_gives_value(change.said, change.values) and _gives_value(text, values_of(text, change.language))):
+    theirs = values_of(text, change.language)
+    if _lists_numbers(theirs) or (theirs.codes and not change.values.codes and not says_it_is_over(change)):
+        # A list of sums, or a code, is not over for a sentence that has none of its words.
+        return not content_terms(text) & content_terms(change.said)
+    if not (_gives_value(change.said, change.values) and _gives_value(text, theirs)):
         return False
     names, terms = (content_terms(said) - _OF_VALUES for said in (text, change.said))
     words = {term for term in names & terms if not term.isdigit()}
@@ -92,6 +96,10 @@ def is_of_another_value(change: ChangeSentence, text: str) -> bool:
 def _gives_value(said: str, values: Values) -> bool:
     is_code = any(len(number) >= _FEWEST_OF_CODE for number in values.numbers.get("", ()))
     return is_code or bool(values.codes) or (bool(values.numbers) and not _OF_VALUES.isdisjoint(content_terms(said)))
+
+
+def _lists_numbers(values: Values) -> bool:
+    return sum(map(len, values.numbers.values())) >= _FEWEST_OF_LIST
 
 
 def _named_by(fact: OpenFact) -> frozenset[str]:

@@ -37,12 +37,15 @@ from reverie_server.heuristics.changes.values import is_other_value, shared_word
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.daily import ILLNESS
 from reverie_server.heuristics.fact_grammar.general import NOTED
+from reverie_server.heuristics.fact_grammar.han import fits_han
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import (
     PETS,
     ROLES,
     content_terms,
     exclude_each_other,
+    is_unspaced,
+    is_within_place,
     scopes_of,
 )
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
@@ -215,6 +218,12 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
         return False
+    # A doctor in the town where one lives says nothing of a move.
+    is_there = fact.predicate == "lives_in" and _names_place(change, fact.object)
+    # Nor is the town where one works another for a new employer.
+    is_there = is_there or (fact.predicate == "works_in" and fits_han("town", fact.object))
+    if is_there and not (says_it_is_over(change) or _MOVES.search(sentence)):
+        return False
     # "Ellie's kids are called Josh and Maya" says nothing of where she lives; the user's own home may be alluded to.
     is_of_them = fact.predicate == "lives_in" and fact.subject != SELF
     if is_of_them and not (has_value(change, fact) or says_it_is_over(change) or _MOVES.search(sentence)):
@@ -235,13 +244,31 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
         return False
     # "Lunch with Anna is on Tuesday" and "with Ben on Friday" are two lunches.
     theirs = values_of(fact.text, change.language)
-    # What was asked to be kept with a value is otherwise with another one.
+    # What was asked to be kept is otherwise only by what speaks of it, and with a value by another one of the same.
+    if not is_value(fact) and is_of_another_value(change, fact.text):
+        return False
+    if fact.category == "request" and not _speaks_of(change, fact):
+        return False
     if fact.category == "request" and not theirs.is_empty and not is_other_value(change.values, theirs, tells=True):
         return False
     has_both = not change.values.is_empty and not theirs.is_empty
     if has_both and theirs.names and change.values.names and not theirs.names & change.values.names:
         return False
     return is_about(change, fact) and not _is_of_another_scope(change, fact)
+
+
+def _names_place(change: ChangeSentence, place: str) -> bool:
+    """Whether a sentence names a place, or a part of it: "Altbrühl" of Brühl."""
+    names = change.values.names
+    if is_unspaced(place):
+        return bool(content_terms(place) & content_terms(change.said))
+    return not names.isdisjoint(content_terms(place)) or any(is_within_place(place, name) for name in names)
+
+
+def _speaks_of(change: ChangeSentence, fact: OpenFact) -> bool:
+    """Whether a sentence shares a word with a fact, or a part of one."""
+    own, theirs = content_terms(change.said), content_terms(fact.text)
+    return bool(own & theirs) or shared_parts(own, theirs, change.language) > 0
 
 
 def _is_of_another_event(change: ChangeSentence, fact: OpenFact) -> bool:

@@ -28,6 +28,7 @@ from reverie_server.heuristics.fact_grammar.terms import (
     GENERIC_VALUES,
     VALUE_TERMS,
     is_longer_name,
+    is_within_place,
     says_same,
 )
 from reverie_server.heuristics.jest import is_in_jest
@@ -116,6 +117,8 @@ def _close_same_predicate(ledger: Ledger, new: ReadFact) -> None:
         if says_same(old.object_terms, new.object_terms) and not is_risen:
             continue
         if differ_in_scope(old, new):
+            continue
+        if new.predicate == "lives_in" and is_within_place(old.fact.object, new.fact.object):
             continue
         if change is None and old.fact.at == new.fact.at:
             # "Somebody here is seven today, and it's Zahra": one sentence does not take back what it says.
