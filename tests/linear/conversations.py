@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -39,7 +39,7 @@ from reverie_server.graph import vocabulary as graph_vocabulary
 from reverie_server.graph.answers import Known
 from reverie_server.graph.model import Entity, Relation, StatedEntity
 from reverie_server.graph.people import People
-from reverie_server.heuristics import line_worth, needs_context, transient
+from reverie_server.heuristics import introductions, line_worth, needs_context, own_rules, transient
 from reverie_server.heuristics.extract import UserStatement, statements_of
 from reverie_server.heuristics.fact_sentences import keyed_sentences
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
@@ -51,12 +51,15 @@ from reverie_server.heuristics.memorable import (
 )
 from reverie_server.heuristics.said_in import SaidIn
 from reverie_server.heuristics.salience import has_secret
+from reverie_server.heuristics.stated_fact import SELF, StatedFact
 from reverie_server.llm.answers import Extraction, Semantic, SemanticEntity, SemanticRelation
 from reverie_server.llm.generation import EXTRACTIVE
 from reverie_server.search.superseded_text import Superseded
 
+ANCIENT = datetime(2026, 1, 1, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Oslo")
 HEARD = memorable_of([message("My sister Ada is over. She can't eat gluten.")], "english", "UTC")
+NAMED = StatedFact(0, "I am Ada.", "I am Ada.", SELF, "name", "Ada", "profile", ANCIENT, ANCIENT)
 STATED = statements_of([message("I prefer tea to coffee since May. Remember that my locker is 4711.")])
 
 
@@ -234,6 +237,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.needs_context.needs_context": needs_context.needs_context,
     "reverie_server.heuristics.needs_context.is_no_statement": needs_context.is_no_statement,
     "reverie_server.heuristics.needs_context.says_why": needs_context.says_why,
+    "reverie_server.heuristics.own_rules.says_a_rule": own_rules.says_a_rule,
+    "reverie_server.heuristics.introductions.with_all_said": lambda text: introductions.with_all_said(
+        text, [NAMED, replace(NAMED, predicate="age")]
+    ),
     "reverie_server.heuristics.transient.is_transient": transient.is_transient,
     "reverie_server.heuristics.transient.is_of_body": transient.is_of_body,
     "reverie_server.heuristics.line_worth.to_weigh": lambda text: line_worth.to_weigh(_heard(text)),

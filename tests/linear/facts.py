@@ -41,6 +41,7 @@ from reverie_server.heuristics import (
     spoken_sentences,
 )
 from reverie_server.heuristics.changes import (
+    asking_sentences,
     change_pairs,
     change_sentences,
     changed_facts,
@@ -283,6 +284,7 @@ def _people(text: str) -> object:
         known.named(text[:200]),
         known.of_role(text[:200]),
         known.is_known(text[:200]),
+        known.is_person(text[:200]),
         known.is_ambiguous(text[:200]),
     ]
 
@@ -339,6 +341,9 @@ TABLE: Mapping[str, Reading] = {
         "My flight is on the 14th.", [text, text], all_cues()["english"], "next"
     ),
     "reverie_server.heuristics.simplified.simplified": simplified,
+    "reverie_server.heuristics.fact_grammar.terms.is_within_place": lambda text: terms.is_within_place(
+        text, f"West{text}"
+    ),
     "reverie_server.heuristics.fact_grammar.terms.all_content_terms": terms.all_content_terms,
     "reverie_server.heuristics.echoes.retold_in": lambda text: echoes.retold_in("on the 13th", text, text, text),
     "reverie_server.heuristics.echoes.says_only_value": lambda text: echoes.says_only_value(
@@ -479,6 +484,9 @@ TABLE: Mapping[str, Reading] = {
     ),
     "reverie_server.heuristics.changes.changed_facts.is_parted": lambda text: changed_facts.is_parted(_change(text)),
     "reverie_server.heuristics.changes.changed_facts.has_kind": lambda text: changed_facts.has_kind(_fact(text)),
+    "reverie_server.heuristics.changes.asking_sentences.asks_a_favour": asking_sentences.asks_a_favour,
+    "reverie_server.heuristics.changes.asking_sentences.is_a_favour": asking_sentences.is_a_favour,
+    "reverie_server.heuristics.changes.asking_sentences.before_asking": asking_sentences.before_asking,
     "reverie_server.heuristics.changes.change_sentences.ChangeSentence.told": lambda text: _change(text).told,
     "reverie_server.heuristics.changes.change_sentences.is_conditional": change_sentences.is_conditional,
     "reverie_server.heuristics.changes.change_sentences.is_statement": lambda text: change_sentences.is_statement(
@@ -767,6 +775,7 @@ EXEMPT: Mapping[str, str] = {
             "role_name",
             "People.is_known",
             "People.is_ambiguous",
+            "People.is_person",
             "People.of_role",
             "People.call",
             "People.words_for",

@@ -503,3 +503,20 @@ def test_what_is_of_the_moment_or_needs_the_sentence_before_is_no_line(language:
 )
 def test_what_always_is_or_is_asked_for_is_kept(language: str, said: str) -> None:
     assert kept(said, language=language)
+
+
+def test_whose_the_birthday_is_says_the_first_sentence_about_him() -> None:
+    said = "Uncle Bo is in hospital. He hates the soup. Please remember: his birthday is May 2."
+    assert "Uncle Bo is in hospital. His birthday is May 2." in kept(said)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("chinese", "我喜欢软的。"),
+        ("chinese", "我负责看。"),
+        ("spanish", "a los 50, como perro viejo, con la cara larga"),
+    ],
+)
+def test_what_names_nothing_is_no_line(language: str, said: str) -> None:
+    assert kept(said, language=language) == []

@@ -126,3 +126,28 @@ def test_a_part_of_the_body_is_known() -> None:
 def test_why_one_asks_is_not_what_is_asked_for() -> None:
     assert says_why("Ich vergesse das nämlich immer")
     assert not says_why("Ich esse nämlich keine Nüsse")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Put this into plain words: "Dear Mr Holm, the roof is done.',
+        "Spoons?",
+        "雨伞？",
+        '帮我看下，"Cher monsieur, je pars.',
+    ],
+)
+def test_the_beginning_of_a_quotation_and_a_word_that_is_asked_back_state_nothing(text: str) -> None:
+    assert is_no_statement(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['We call it "the barn" at home', 'My shelf is 30" wide', "Could you always give me inches?"]
+)
+def test_a_quotation_that_ends_is_a_part_of_what_is_said(text: str) -> None:
+    assert not is_no_statement(text)
+
+
+def test_what_explains_a_thing_that_was_named_needs_it() -> None:
+    assert needs_context("The ladder is because the attic has no stairs")
+    assert needs_context("Das Seil ist wegen der Katze")

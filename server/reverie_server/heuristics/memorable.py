@@ -23,7 +23,9 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
+from reverie_server.heuristics.introductions import with_all_said
 from reverie_server.heuristics.needs_context import is_no_statement, needs_context
+from reverie_server.heuristics.own_rules import says_a_rule
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.recollections import only_recalls
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun, is_request_alone, requests_of
@@ -44,28 +46,12 @@ _REASON = re.compile(
     r"|ya que|para que|debido a|puesto que|parce que|car|afin)(?!\w)|因为|因為|由于|由於|为了|為了|所以|以便"
 )
 _FAVOURITE = re.compile(r"favou?rite|lieblings|favorit|最喜[欢歡]|最爱|最愛")
-# A rule or a habit of one's own.
-_ALWAYS = re.compile(
-    r"(?<!\w)(?:i (?:always|never)|please (?:always|never)|always (?:use|answer|write)|never (?:use|answer|write)"
-    r"|call me|nenn mich|ich \w+ (?:immer|nie|niemals)|immer bitte|bitte (?:immer|nie)"
-    r"|(?:yo )?siempre|nunca|llámame)(?!\w)"
-    r"|我(?:总是|從不|从不|一直)|请(?:总是|不要)|叫我"
-)
-# What one always does with a thing that was named before.
-_ALWAYS_WITH_IT = re.compile(
-    r"(?<!\w)(?:i (?:always|never) \w+ (?:it|that|this|them)|ich \w+ (?:es|das|ihn|sie) (?:immer|nie|niemals)"
-    r"|(?:siempre|nunca) (?:me |te |se )?(?:lo|la|los|las|eso|esto))(?!\w)"
-    r"|我(?:总是|从不|从来不|一直)\w{1,4}[它这那]"
-)
-# What one always does with what was said before, of which nothing stands there: "I always peek."
-_ALWAYS_SO = re.compile(
-    r"(?:(?:and|but|so|und|aber|y|pero) )?(?:i always \w+(?: at (?:it|that|them))?|ich \w+ immer"
-    r"|(?:yo )?siempre \w+|我(?:总是|一直)\w{1,2})[.!。！ ]*"
-)
 # An object that says nothing without what was said before.
 _VAGUE = re.compile(
     r"(?:schlecht|gut|badly|well|mal|bien)(?:\W*$| (?:und|and|y)(?!\w))"
     r"|(?:that|this|it|these|those|your|das|dies\w*|dein\w*|eso|esto|esa|ese|tu|la idea|the idea)(?!\w)|[那这這]"
+    # "我喜欢软的" says of nothing that it is slow.
+    r"|[\u3400-\u9fff]{1,3}的$"
 )
 _COPULAS = {"english": " is {}.", "german": " ist {}.", "spanish": " es {}.", "chinese": "是{}。"}
 # Words that many projects have in their names.
@@ -225,6 +211,7 @@ class _Reading:
     def lines_of(self, message: Message, sentence: str, found: Sequence[StatedFact]) -> list[Memorable]:
         """The lines to keep of a sentence."""
         lines: list[Memorable] = []
+        found = with_all_said(sentence, found)
         for text in dict.fromkeys(fact.text for fact in found):
             of_text = tuple(fact for fact in found if fact.text == text)
             is_request = any(fact.is_request for fact in of_text)
@@ -255,8 +242,7 @@ class _Reading:
         plain = folded(statement.sentence)
         if cues.kinds["remember"].search(plain):
             return True
-        is_of_before = any((_ALWAYS_WITH_IT.search(plain), _ALWAYS_SO.fullmatch(plain), needs_context(plain)))
-        return _ALWAYS.search(plain) is not None and not is_of_before and not is_transient(plain)
+        return says_a_rule(plain) and not needs_context(plain) and not is_transient(plain)
 
     def is_asked(self, statement: UserStatement) -> bool:
         """Whether a sentence asks to be kept, as far as its language is known."""

@@ -19,6 +19,9 @@ _CONDITION = re.compile(
 )
 _MOST_OF_CONDITION, _MOST_OF_HAN_CONDITION = 4, 8
 _OPENS = re.compile(r"[:：]\W*$")
+# A quotation behind a colon or a comma; an inch or a nickname stands behind a word.
+_OPENS_QUOTATION, _CLOSING = re.compile(r"[:：,，] ?[\"“„«「『](?=\w)"), '"”“»」』'
+_MOST_ASKED, _MOST_ASKED_HAN = 2, 4
 # It points to what was said, and says no value of it: "keep what I told you of the cat".
 _POINTS = re.compile(
     r"(?<!\w)what (?:i|i've|i have)(?: just| already)? (?:said|told you|mentioned|gave you)(?: (?:just now|earlier|before))? (?:about|of|on)(?!\w)"
@@ -50,7 +53,9 @@ _BESIDE_IT = re.compile(
 # It says why one asks, or what was said before: "Ich frage nämlich jedes Mal". "Die Pohls haben nämlich 64 Wohnungen"
 # says something of its own.
 _WHY = re.compile(
-    r"ich \w+ (?:das |es |sie |ihn )?nämlich (?:jedes mal|immer|dauernd|ständig|oft|nie)(?!\w)|(?:that's|this is) (?:why|because)(?!\w)"
+    # "The ladder is because the attic has no stairs" explains something that was said.
+    r"(?:the|this|that|der|die|das|el|la|lo) (?:[\w-]+ ){1,3}?(?:is|was|ist|war|es|era|fue) (?:because|weil|wegen|porque|por culpa)(?!\w)"
+    r"|ich \w+ (?:das |es |sie |ihn )?nämlich (?:jedes mal|immer|dauernd|ständig|oft|nie)(?!\w)|(?:that's|this is) (?:why|because)(?!\w)"
 )
 # What stands for a thing that was named: "I have one every morning", "I always buy the wrong ones".
 _ONE = re.compile(
@@ -80,7 +85,7 @@ def says_why(text: str) -> bool:
 def is_no_statement(text: str) -> bool:
     """Whether a sentence states nothing: small talk, what opens a text ("Help me with this:"), what points to what was
     said, a condition without what follows from it."""
-    if _OPENS.search(text[-_BEGINNING_CHARS:]) is not None:
+    if _OPENS.search(text[-_BEGINNING_CHARS:]) is not None or _has_open_quotation(text) or _is_word_asked(text):
         return True
     if _VALUE.search(text) is None and _POINTS.search(folded(text)) is not None:
         return True
@@ -93,6 +98,22 @@ def is_no_statement(text: str) -> bool:
         return False
     count, han = len(_WORD.findall(plain)), len(_HAN.findall(plain))
     return han <= _MOST_OF_HAN_CONDITION if han else count <= _MOST_OF_CONDITION
+
+
+def _has_open_quotation(text: str) -> bool:
+    """Whether a sentence is the first of a text that is quoted: "Translate this: "Dear Mr Holm, the roof is done."""
+    opened = _OPENS_QUOTATION.search(text)
+    return opened is not None and not any(mark in text[opened.end() :] for mark in _CLOSING)
+
+
+def _is_word_asked(text: str) -> bool:
+    """Whether a text asks back with hardly a word: "Spoons?"."""
+    asked = text.strip()
+    return (
+        asked[-1:] in ("?", "？")
+        and len(_WORD.findall(asked)) <= _MOST_ASKED
+        and len(_HAN.findall(asked)) <= _MOST_ASKED_HAN
+    )
 
 
 def _asks_in_chinese(text: str) -> bool:
