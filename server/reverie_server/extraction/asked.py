@@ -35,8 +35,7 @@ from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.search.asked.asking import chance_of_asking, most_odds
-from reverie_server.search.asked.heard import WAITS, Heard, heard_at, heard_before, heard_of
-from reverie_server.search.asked.near_statements import NearStatement
+from reverie_server.search.asked.heard import WAITS, Heard, NearStatement, heard_at, heard_before, heard_of
 from reverie_server.search.asked.targets import knows, log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.worth import passing_of

@@ -99,7 +99,8 @@ class JudgedRequests:
         if asking is None:
             return True
         asker = replace(grant, principal=principal)
-        near = await self._needs.selection.near_statements(asker, place, [asking.content[:MAX_QUERY_CHARS]])
+        found = await self._needs.selection.near_statements(asker, place, [asking.content[:MAX_QUERY_CHARS]])
+        near = [each.text for each in found]
         late = await self._said_lately(place, session, asking)
         shown = await asyncio.to_thread(shown_of, page, asking, near, late)
         question = Question(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -16,15 +17,14 @@ from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
 from reverie_server.forgetting.selection import Selection
+from reverie_server.forgetting.told_then import ToldThen, told_on, whole_request
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.requests.confidences import (
     confided,
     confided_once,
-    is_private,
     is_to_be_told,
     is_told_just_now,
-    is_told_then,
     leans,
     says_last,
     told_next,
@@ -32,6 +32,9 @@ from reverie_server.heuristics.requests.confidences import (
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
 from reverie_server.heuristics.requests.request_model import is_han
+from reverie_server.heuristics.requests.secrecy import is_private
+from reverie_server.heuristics.requests.themes import shares_theme
+from reverie_server.heuristics.requests.told_when import is_of_telling
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import (
     MAX_HEARD,
@@ -80,6 +83,7 @@ class MeantStatements:
     def __init__(self, selection: Selection, models: ModelSlot) -> None:
         self._selection = selection
         self._models = models
+        self._told_then = ToldThen(selection, models)
 
     async def find(
         self,
@@ -99,6 +103,13 @@ class MeantStatements:
 
         WAITS is one of them where it is about the user's next message, which the page does not have.
         """
+        today = page[index].at.astimezone(ZoneInfo(grant.settings.time_zone)).date()
+        whole = whole_request(request, today)
+        then = told_on(whole.sentence, today)
+        if then is not None and whole.kind != "topic":
+            heard_now = {text for each in before.talk for text in each.sentences}
+            found = await self._told_then.find(grant, place, whole, then, page[index].at, heard_now)
+            return [] if is_sure and len(found) > 1 else [*found, *_own_words(request, whole)] if found else []
         if _opens(request, page, index):
             return told_next(request.after)
         if request.kind in ("told", "own") and _announces(request.sentence) and not is_sure:
@@ -162,7 +173,7 @@ class MeantStatements:
         odds = await asyncio.to_thread(log_odds, request, heard, language, vectors)
         chances = dict(zip((each.text for each in heard), (request.chance / (1 + np.exp(-odds))).tolist(), strict=True))
         # What names a thing that was told means that, wherever it was, and not what was said last.
-        is_named = names_told(request.sentence) or is_told_then(request.sentence)
+        is_named = names_told(request.sentence)
         is_previous = request.kind == "previous" and not is_named
         if request.kind == "own":
             # It says so of itself, unless it plainly means another statement.
@@ -174,7 +185,8 @@ class MeantStatements:
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]
         chosen = [text for text, chance in chances.items() if chance >= _MEANT]
-        if is_previous and says_last(request.sentence) and (last := last_statement(just_said)):
+        is_of_last = request.kind in ("previous", "told") and not is_named and says_last(request.sentence)
+        if is_of_last and (not named or named & set(just_said)) and (last := last_statement(just_said)):
             # "Scrap that last bit" says which.
             return last
         if is_previous and vectors is None and not named and not request.before:
@@ -187,6 +199,7 @@ class MeantStatements:
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if not chosen and is_named:
             chosen = _far_ahead(chances)
+        chosen = _with_evidence(request, heard, chosen, named, chances)
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
         near = [text for text in just_said if text in chances]
@@ -229,7 +242,8 @@ class MeantStatements:
         ready = self._models.ready
         is_known = ready is not None and knows(ready.embedder.identity.name)
         near = await self._selection.near_statements(grant, place, list(queries)) if is_known else []
-        others = [text for text in _without(request, [*near, *older[:MAX_NEAR]]) if text not in set(of_talk)]
+        texts = [*(each.text for each in near), *older[:MAX_NEAR]]
+        others = [text for text in _without(request, texts) if text not in set(of_talk)]
         vectors = await vectors_of(
             self._models, request, list(dict.fromkeys([*of_talk, *others])), grant.settings.language
         )
@@ -242,6 +256,29 @@ class MeantStatements:
         """The statements of the whole memory that are relevant to the request."""
         topic = request.topic or topic_of(request.sentence, grant.settings.language)
         return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
+
+
+def _with_evidence(
+    request: ForgetRequest,
+    heard: Sequence[Heard],
+    chosen: Sequence[str],
+    named: frozenset[str],
+    chances: Mapping[str, float],
+) -> list[str]:
+    """Of what is `chosen` by its chance what is of the present talk, or has a word or the theme of the request, or is
+    told in confidence, or is far likelier than not. Where one statement alone has both a word and the theme, that is
+    meant."""
+    asked = request.sentence
+    of_theme = {each.text for each in heard if each.text != asked and shares_theme(asked, each.text)}
+    if len(both := of_theme & named) == 1 and request.kind in ("nearby", "told"):
+        return list(both)
+    is_evident = named | of_theme | {each.text for each in heard if each.where != "memory"}
+    return [text for text in chosen if text in is_evident or chances[text] >= _OF_OTHERS or is_private(text)]
+
+
+def _own_words(request: ForgetRequest, whole: ForgetRequest) -> list[str]:
+    """The sentences of the message that a request is, which go with what it means."""
+    return [*request.before[len(whole.before) :][:1], request.sentence] if whole is not request else [request.sentence]
 
 
 def _far_ahead(chances: Mapping[str, float]) -> list[str]:
@@ -315,22 +352,20 @@ def _announces(sentence: str) -> bool:
     """Whether a request says itself, behind a colon, what it means; "one more thing: what I said about the loan" does
     not."""
     colon = _ANNOUNCES.search(sentence)
-    return colon is not None and not names_told(sentence[colon.start() :])
+    told = "" if colon is None else sentence[colon.start() :]
+    return colon is not None and not (names_told(told) or is_of_telling(told))
 
 
 def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
-    """Those that were heard which a request can mean: what is not said yet where it speaks of that, and only what is of
-    another day where it says that it was told then.
+    """Those that were heard which a request can mean: what is not said yet where it speaks of that.
 
     Of the patterns only one is about itself.
     """
-    is_ahead, is_of_then = is_to_be_told(request.sentence), is_told_then(request.sentence)
+    is_ahead = is_to_be_told(request.sentence)
     return [
         each
         for each in heard
-        if (is_ahead or each.text != WAITS)
-        and (request.kind in ("told", "own") or each.where != "own")
-        and not (is_of_then and each.where in ("before", "after", "earlier"))
+        if (is_ahead or each.text != WAITS) and (request.kind in ("told", "own") or each.where != "own")
     ]
 
 

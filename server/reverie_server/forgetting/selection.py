@@ -24,6 +24,7 @@ from reverie_server.forgetting.relevant import best_of, having, relevant_stateme
 from reverie_server.forgetting.session_lines import SessionLine, lines_of_session
 from reverie_server.graph.model import parse_id
 from reverie_server.provenance.tombstones import Tombstones
+from reverie_server.search.asked.heard import NearStatement
 from reverie_server.search.asked.near_statements import NearStatements
 from reverie_server.search.episode_passages import statement_text
 from reverie_server.search.query_terms import meaning_of
@@ -279,9 +280,15 @@ class Selection:
             return []
         return [whole_sentence(text.strip()) for _, text in await self._relevant(grant, place, query)]
 
-    async def near_statements(self, grant: Grant, place: Place, queries: Sequence[str]) -> list[str]:
-        """The texts of `NearStatements.find`."""
-        return [each.text for each in await self._near_statements.find(grant, place, queries)]
+    async def near_statements(self, grant: Grant, place: Place, queries: Sequence[str]) -> list[NearStatement]:
+        """The statements of `NearStatements.find`."""
+        return await self._near_statements.find(grant, place, queries)
+
+    async def said_between(
+        self, grant: Grant, place: Place, spans: Sequence[tuple[datetime, datetime]]
+    ) -> list[NearStatement]:
+        """The statements of `NearStatements.said_between`."""
+        return await self._near_statements.said_between(grant, place, spans)
 
     async def exchanges(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[tuple[str, str]]:
         """The messages of the owner with one of some texts, each with its answer; the newest, at most MAX_FOUND."""

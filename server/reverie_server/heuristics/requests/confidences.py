@@ -9,23 +9,10 @@ from collections.abc import Sequence
 from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.forget_requests import last_statement
 from reverie_server.heuristics.requests.going_on import goes_on
+from reverie_server.heuristics.requests.secrecy import is_private
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
-_PRIVATE = re.compile(
-    r"(?<!\w)(?:between (?:us|you and me|the two of us)|(?:stays|keep (?:it|this)) (?:here|between|to yourself)"
-    r"|(?:don't|do not|dont) (?:want this kept|tell (?:anyone|anybody|a soul|them|him|her))|(?:nobody|no one) (?:must|may|can|else)"
-    r" (?:know|knows)|off the record|in confidence|confidential(?:ly)?|(?:it's|this is|that's) (?:a )?(?:secret|private)"
-    r"|(?:asked|told|begged) me not to tell(?: (?:a soul|anyone|anybody))?|(?:not|wasn't|isn't) mine to tell"
-    r"|just (?:listen|to get it off my chest)|get (?:it|this) off my chest"
-    r"|unter uns|im vertrauen|vertraulich|(?:bitte )?nur zuhören|hör (?:mir )?(?:bitte )?(?:nur|einfach) zu|(?:was|etwas) heikles"
-    r"|geheim|behalt(?:e|s|'s)? (?:das|es) (?:bitte )?für dich|(?:sag|erzähl)(?:e|s|'s)? (?:das |es )?(?:bitte )?(?:niemand|keinem)\w*"
-    r"|niemand (?:darf|soll|weiß)"
-    r"|entre (?:nosotr[oa]s|tú y yo|tu y yo|vos y yo)|en confianza|confidencial|es (?:un )?secreto|(?:solo|sólo) escúchame"
-    r"|(?:que )?(?:quede|queda) (?:aquí|entre)|no (?:salga|sale) de aquí|te (?:lo )?vas a callar|no se lo (?:digas|cuentes) a nadie"
-    r"|nadie (?:sabe|lo sabe|tiene que|puede saber))(?!\w)"
-    r"|秘密|保密|[你咱]俩知道|(?:别|不要)(?:跟|和|对|告诉)[^,，。!！?？]{0,6}(?:说|讲|人)|(?:只|就)(?:跟|和)你(?:一个人)?(?:说|讲)|听我说就(?:好|行)"
-)
 _TO_BE_TOLD = re.compile(
     r"(?<!\w)(?:what i(?:'m| am) (?:about|going) to (?:tell|say)|(?:i'll|i will|i'm going to|let me) tell you (?:something|this)|here (?:goes|comes)|what (?:comes|follows)(?: now| next)?|(?:the|my) (?:next|following|coming) (?:thing|bit|line|part|message|sentence)"
     r"|was (?:jetzt|nun|gleich|als nächstes) kommt|(?:jetzt|nun|gleich) (?:kommt )?(?:was|etwas|mal was)|(?:was|wovon) ich dir (?:jetzt|gleich|nun)"
@@ -42,15 +29,6 @@ _TIME = (
     r"|上(?:个?(?:星期|礼拜|月)|周|週)[一二三四五六日天]?|昨[天晚]|前(?:[天几]|些天|阵子|陣子|一阵|段时间)|那天|上[次回]"
 )
 _ANOTHER_DAY = re.compile(_TIME)
-# "What I told you the other day about …", not "what I said about yesterday's party", nor what the doctor said yesterday.
-_TOLD_THEN = re.compile(
-    rf"(?<!\w)i(?:'ve| have)?(?: \w+)? (?:told you|said|mentioned|wrote|typed|shared)(?: (?:it|that|this|to|with|you|in|here)){{0,3}} (?:{_TIME})"
-    rf"|(?:{_TIME}),? i (?:told you|mentioned|wrote|typed|shared)(?!\w)"
-    rf"|(?<!\w)ich dir (?:mal )?(?:{_TIME})|(?<!\w)was ich (?:{_TIME})(?=[^.!?]{{0,80}}(?:gesagt|erzählt|geschrieben|erwähnt|getippt))"
-    rf"|(?<!\w)(?:te|os) (?:conté|dije|solté|escribí|comenté|mencioné|contaba)(?: (?:por aquí|aquí|yo)){{0,2}} (?:{_TIME})"
-    rf"|(?:{_TIME})(?: (?:que|yo|ya)){{0,2}} te (?:conté|dije|solté|escribí|comenté|mencioné)(?!\w)"
-    rf"|(?:{_TIME})我?(?:[跟和对對给給向][你您]|(?=[问問告][你您诉訴]))"
-)
 _JUST_NOW = re.compile(
     r"(?<!\w)(?:just (?:said|told|typed|wrote|mentioned|shared)|(?:eben|gerade|soeben)(?: \w+){0,3}? (?:gesagt|erzählt|geschrieben|verraten|getippt)"
     r"|was ich (?:dir )?(?:da )?(?:eben|gerade|soeben)|acab\w+ de (?:cont|dec|solt|escrib|mand|pon)\w+|recién (?:te )?(?:conté|dije|escribí|solté|mandé))(?!\w)"
@@ -58,9 +36,11 @@ _JUST_NOW = re.compile(
 )
 # "That last bit" is the last statement, whatever else was said before it.
 _LAST = re.compile(
-    r"(?<!\w)(?:that|the|this) last (?:one|bit|thing|part|sentence|line|remark)(?!\w)"
-    r"|(?<!\w)(?:das|den|diesen) letzten?(?: (?:satz|teil|punkt))?(?!\w)(?! mal)|(?<!\w)(?:eso|esto|lo) [uú]ltimo(?!\w)"
-    r"|(?:最后|[刚剛][刚剛才]?)[那这]一?[句条]"
+    r"(?<!\w)(?:that|the|this|my) (?:very )?last (?:one|bit|thing|part|sentence|line|remark|comment|statement|message)(?!\w)"
+    r"|(?<!\w)(?:das|den|diesen) letzten?(?: (?:satz|teil|punkt))?(?!\w)(?! mal)"
+    r"|(?<!\w)(?:meine[nr]?|diese[nr]?|die) letzten? (?:bemerkung|äußerung|aussage|mitteilung|zeile|nachricht|satz)(?!\w)"
+    r"|(?<!\w)(?:eso|esto|lo) [uú]ltimo(?!\w)|(?<!\w)(?:(?:mi|ese|el) [uú]ltimo (?:comentario|mensaje)|(?:mi|esa|la) [uú]ltima (?:frase|parte|línea|cosa))(?!\w)"
+    r"|(?:最后|[刚剛][刚剛才]?|上)[那这]?一?[句条]|(?:^|[，,。 ]|把)[那这]一?句(?!.{0,12}的)|[刚剛][刚剛才][那这]个(?!.{0,12}的)"
 )
 _ANY_STORE = re.compile(
     r"(?<!\w)(?:memory|anywhere|nowhere|on file|your (?:notes|records|logs)|nirgend\w*|gedächtnis|speicher|auftauch\w*"
@@ -77,11 +57,6 @@ _MAX_REPLY_WORDS, _MAX_REPLY_HAN = 5, 8
 _MAX_TOLD = 20
 
 
-def is_private(sentence: str) -> bool:
-    """Whether a sentence says that what is told with it is for nobody else."""
-    return _PRIVATE.search(aligned(sentence)) is not None
-
-
 def is_to_be_told(sentence: str) -> bool:
     """Whether a sentence says that what it speaks of comes next."""
     return _TO_BE_TOLD.search(aligned(sentence)) is not None
@@ -90,11 +65,6 @@ def is_to_be_told(sentence: str) -> bool:
 def is_of_another_day(sentence: str) -> bool:
     """Whether a sentence speaks of what was said on another day."""
     return _ANOTHER_DAY.search(aligned(sentence)) is not None
-
-
-def is_told_then(sentence: str) -> bool:
-    """Whether a sentence says that what it speaks of was told on another day."""
-    return _TOLD_THEN.search(aligned(sentence)) is not None and not is_told_just_now(sentence)
 
 
 def is_told_just_now(sentence: str) -> bool:

@@ -18,6 +18,7 @@ from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.memory_requests import any_verb, clauses, is_idle, read_request
 from reverie_server.heuristics.requests.not_to_be_kept import contrary_start
+from reverie_server.heuristics.requests.secrecy import only_confides
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
 from reverie_server.heuristics.requests.words_of_others import own_statements
@@ -91,8 +92,7 @@ _TOPIC_TAIL = re.compile(
 _POINTS = re.compile(
     r"(?:eben|gerade|vorhin)(?: |$)|这|那|刚|剛|上面|前面|下面|以下|它|(?:that|this|what|eso|esto|lo que|das) ?(?:last|just)?(?: |$)"
 )
-_TITLE = re.compile(r"(?<!\w)(dr|dra|mr|mrs|ms|prof|st|sr|sra|hr|fr|nr)\.(?= )")
-_DIGIT = re.compile(r"\d")
+_TITLE, _DIGIT = re.compile(r"(?<!\w)(dr|dra|mr|mrs|ms|prof|st|sr|sra|hr|fr|nr)\.(?= )"), re.compile(r"\d")
 _LATER = re.compile(
     r"for (?:now|a (?:moment|second|minute|while|bit)|today)$|por ahora$|por un (?:rato|momento)$|fürs erste$"
 )
@@ -107,7 +107,7 @@ _NEVER = re.compile(
 )
 _LET_BE = re.compile(
     r"(?:(?:ach|oh|ok|okay|na|nah|ah|bah|bueno|nada|哎|唉)[ ,]++)*+(?:forget (?:about )?it|never ?mind|vergiss(?: es|'s)|schon gut|egal|olv[ií]dalo"
-    r"|olvidate|no importa|da igual|déjalo|dejalo)(?!\w)(?! (?:ever|all|entirely|completely|please|por favor|bitte))|算了(?!.*[删刪忘记記])"
+    r"|olvidate|no importa|da igual|déjalo|dejalo)(?!\w)(?! (?:ever|all|entirely|completely|please|por favor|bitte))|算了(?!.*[删刪忘记記划抹擦清])(?!.*当我没)"
 )
 # What is never a topic: "forget what I said about it" names nothing.
 _NO_TOPIC = frozenset(
@@ -220,7 +220,7 @@ def asks_contrary(sentence: str) -> bool:
 
 
 def last_statement(said: Sequence[str]) -> list[str]:
-    """The last of some sentences that states something, with those that it goes on from ("It is for the blue card.")."""
+    """The last of some sentences that states something, with those that it goes on from ("It is for Ann.", "Told nobody.")."""
     stated = [
         sentence
         for sentence in said
@@ -229,7 +229,7 @@ def last_statement(said: Sequence[str]) -> list[str]:
     taken: list[str] = []
     for sentence in reversed(stated):
         taken.append(sentence)
-        if not goes_on(sentence):
+        if not (goes_on(sentence) or only_confides(sentence)):
             break
     return taken[::-1]
 

@@ -15,7 +15,6 @@ import numpy as np
 from reverie_server.heuristics.requests.confidences import (
     is_of_another_day,
     is_of_any_store,
-    is_private,
     is_to_be_told,
 )
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -29,6 +28,7 @@ from reverie_server.heuristics.requests.likely_requests import LikelyRequest, fo
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import Kind
 from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
+from reverie_server.heuristics.requests.secrecy import is_private
 from reverie_server.heuristics.worth_model import model as worth_model
 from reverie_server.search.asked.heard import Heard, Where
 from reverie_server.search.asked.matching import Matching, Vector
@@ -124,7 +124,7 @@ def features(
     of_texts = [meaning.terms for meaning in meanings]
     message = " ".join((*request.before, request.sentence, *request.after))
     shares = [
-        _shares(words, of_texts, language)
+        shares_of(words, of_texts, language)
         for words in (
             request.topic or asking.topic,
             topic_of(request.sentence, language),
@@ -219,8 +219,9 @@ def _of_statement(heard: Heard, vectors: Vectors | None, judge: Judge) -> dict[s
     }
 
 
-def _shares(words: str, of_texts: Sequence[frozenset[str]], language: str) -> list[float]:
-    """The share of words that each text has by its terms, of those that any has; the rarer ones weigh more."""
+def shares_of(words: str, of_texts: Sequence[frozenset[str]], language: str) -> list[float]:
+    """The share of words that each text has by its terms, of those that any has; the rarer ones weigh more. Without
+    any, 0."""
     terms = meaning_of(words, language).terms if words else frozenset()
     if not terms:
         return [0.0] * len(of_texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from reverie_server.sessions.model import Message
@@ -37,6 +37,17 @@ class Heard:
     previous: str = ""
     following: str = ""
     is_reply: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement: said in a message, `at` a time, or in a file (None); `previous` and `following` stand beside it
+    there, "" where nothing does."""
+
+    text: str
+    at: datetime | None
+    previous: str = ""
+    following: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
 
@@ -16,6 +15,7 @@ from reverie_indexer.database.queries import Queries
 from reverie_indexer.index.slices import own_slices
 from reverie_indexer.model import Place
 from reverie_server.access.gate import Grant
+from reverie_server.search.asked.heard import NearStatement
 from reverie_server.search.episode_passages import statement_text
 from reverie_server.search.request import SearchRequest, rules_for
 from reverie_server.search.search import Search
@@ -24,17 +24,12 @@ from reverie_server.text.statement_spans import statements
 SQL = Queries(__file__)
 MAX_NEAR = 48
 """The most statements that are near to some queries."""
+MAX_SAID = 240
+"""Of one span of time the statements of so many messages are read."""
+_MAX_CHARS_SAID = 4_000
 _NEAR_PASSAGES = 40
 # A line of the log of conversations.
 _LOGGED = re.compile(r"^(?:[-*] )?\[\d\d:\d\d\] ", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class NearStatement:
-    """A statement: said in a message, `at` a time, or in a file (None)."""
-
-    text: str
-    at: datetime | None
 
 
 class NearStatements:
@@ -72,6 +67,23 @@ class NearStatements:
         rows = {row["chunk_id"]: row for row in await self._passages(grant, place, chunk_ids)}
         return await asyncio.to_thread(_statements_of, [rows[each] for each in chunk_ids if each in rows])
 
+    async def said_between(
+        self, grant: Grant, place: Place, spans: Sequence[tuple[datetime, datetime]]
+    ) -> list[NearStatement]:
+        """The statements of what the owner said in some spans of time, each from a time to before another: those of the
+        newest MAX_SAID messages of each, the newest message first, each text once."""
+        async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
+            params = {
+                "tenant_id": place.tenant_id,
+                "slice_ids": await own_slices(connection, place),
+                "owner_key": grant.principal.owner_key,
+                "since": [since for since, _ in spans],
+                "until": [until for _, until in spans],
+                "limit": MAX_SAID,
+            }
+            rows = await (await connection.execute(SQL["said_between"], params)).fetchall()
+        return await asyncio.to_thread(_statements_said, rows)
+
     async def _passages(self, grant: Grant, place: Place, chunk_ids: Sequence[int]) -> list[DictRow]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             params = {
@@ -89,8 +101,22 @@ def _statements_of(rows: Sequence[DictRow]) -> list[NearStatement]:
     for row in rows:
         whole = statement_text(row["text"], row["tier"])
         if _LOGGED.search(whole) is None:
-            for text in statements(whole):
+            for each in _statements_in(whole, row["at"]):
                 # A note may say it before the message does.
-                if text not in found or found[text].at is None:
-                    found[text] = NearStatement(text, row["at"])
+                if each.text not in found or found[each.text].at is None:
+                    found[each.text] = each
     return list(found.values())[:MAX_NEAR]
+
+
+def _statements_said(rows: Sequence[DictRow]) -> list[NearStatement]:
+    found: dict[str, NearStatement] = {}
+    for row in rows:
+        for each in _statements_in(row["content"][:_MAX_CHARS_SAID], row["at"]):
+            found.setdefault(each.text, each)
+    return list(found.values())
+
+
+def _statements_in(whole: str, at: datetime | None) -> Iterator[NearStatement]:
+    said = statements(whole)
+    for previous, text, following in zip(("", *said), said, (*said[1:], ""), strict=False):
+        yield NearStatement(text, at, previous, following)
