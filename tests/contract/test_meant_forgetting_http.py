@@ -175,6 +175,40 @@ async def test_what_was_told_on_another_day_is_forgotten_and_not_what_was_said_l
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "request_", "gone", "kept"),
+    [
+        (
+            "We got the goat today. My cousin Rolf set fire to the quince barn.",
+            "Rolf came by with lentil soup. He is learning the accordion.",
+            "what i told you {day} about rolf and that barn, wipe it",
+            "quince",
+            "lentil",
+        ),
+        (
+            "Die Ziege ist da. Ich habe 1990 den Quitten-Stempel gefälscht. Das habe ich noch nie jemandem gesagt.",
+            "Heute gab es Linsensuppe. Mein Nachbar spielt Akkordeon.",
+            "Eine Bitte: Was ich Ihnen am {weekday} anvertraut habe, möge bei Ihnen ausgelöscht sein.",
+            "Stempel",
+            "Linsensuppe",
+        ),
+    ],
+)
+async def test_of_a_day_that_the_request_names_goes_what_was_told_on_it(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, first: str, second: str, request_: str, gone: str, kept: str
+) -> None:
+    # A Tuesday, the day after, and the day that follows.
+    texts = [first, second, request_.format(day="the day before yesterday", weekday="Dienstag")]
+    for number, text in enumerate(texts):
+        at = datetime(2026, 3, 3 + number, 18, tzinfo=UTC).isoformat()
+        messages = [{"role": "user", "content": text, "at": at}, {"role": "assistant", "content": "Gone.", "at": at}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert leftovers(conninfo, gone) == []
+    assert "messages" in leftovers(conninfo, kept)
+    assert "messages" in leftovers(conninfo, "goat" if kept == "lentil" else "Ziege")
+
+
 async def test_a_request_for_what_was_never_told_takes_nothing_and_waits_for_a_person(
     wren: Any, client: httpx.AsyncClient, conninfo: str
 ) -> None:

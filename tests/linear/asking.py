@@ -21,6 +21,7 @@ from reverie_server.heuristics.requests import (
     likely_requests,
     not_to_be_kept,
     not_to_be_lost,
+    past_days,
     recollections,
     request_kinds,
     request_model,
@@ -28,7 +29,10 @@ from reverie_server.heuristics.requests import (
     requested_lines,
     said_again,
     said_before,
+    secrecy,
     several,
+    themes,
+    told_when,
     updates,
     words_of_others,
 )
@@ -37,7 +41,7 @@ from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
-from reverie_server.search.asked import features, heard, targets
+from reverie_server.search.asked import features, heard, of_another_day, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -84,11 +88,19 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.forget_requests.asks_contrary": forget_requests.asks_contrary,
     "reverie_server.heuristics.requests.going_on.goes_on": goes_on,
     "reverie_server.heuristics.requests.going_on.only_assents": only_assents,
-    "reverie_server.heuristics.requests.confidences.is_private": confidences.is_private,
+    "reverie_server.heuristics.requests.secrecy.is_private": secrecy.is_private,
+    "reverie_server.heuristics.requests.secrecy.only_confides": secrecy.only_confides,
+    "reverie_server.heuristics.requests.themes.shares_theme": lambda text: themes.shares_theme(text, text),
+    "reverie_server.heuristics.requests.past_days.past_days": lambda text: list(past_days.past_days(text, _AT.date())),
+    "reverie_server.heuristics.requests.told_when.told_when": lambda text: told_when.told_when(text, _AT.date()),
+    "reverie_server.heuristics.requests.told_when.without_when": lambda text: told_when.without_when(text, _AT.date()),
+    "reverie_server.heuristics.requests.told_when.is_of_telling": told_when.is_of_telling,
+    "reverie_server.search.asked.of_another_day.weighed": lambda text: of_another_day.weighed(
+        [heard.NearStatement(text, _AT, text, text)], text, [text], "english", {text: 0.0}, {text: 0.0}
+    ),
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
     "reverie_server.heuristics.requests.confidences.is_of_any_store": confidences.is_of_any_store,
     "reverie_server.heuristics.requests.confidences.is_of_another_day": confidences.is_of_another_day,
-    "reverie_server.heuristics.requests.confidences.is_told_then": confidences.is_told_then,
     "reverie_server.heuristics.requests.confidences.is_told_just_now": confidences.is_told_just_now,
     "reverie_server.heuristics.requests.confidences.leans": lambda text: confidences.leans([text], text, text),
     "reverie_server.heuristics.requests.confidences.confided": lambda text: confidences.confided([[text]]),
@@ -212,6 +224,8 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
     "reverie_server.search.asked.targets.knows": "a model's name",
     "reverie_server.search.asked.targets.among": "numbers",
+    "reverie_server.search.asked.of_another_day.meant_of": "what was weighed",
+    "reverie_server.search.asked.features.shares_of": "terms of texts that were parted before, by words of a request",
     "reverie_server.search.asked.matching.Matching.scores": "numbers",
     "reverie_server.search.asked.matching.read_matching": "our own file",
     "reverie_server.search.asked.trees.Trees.log_odds": "numbers",

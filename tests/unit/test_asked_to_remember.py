@@ -15,7 +15,7 @@ from reverie_server.extraction import asked as module
 from reverie_server.extraction.asked import asked_to_remember
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
-from reverie_server.search.asked.near_statements import NearStatement
+from reverie_server.search.asked.heard import NearStatement
 from reverie_server.sessions.model import Message
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)

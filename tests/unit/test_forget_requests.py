@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.heuristics.requests.confidences import confided_once, is_told_just_now, is_told_then, says_last
+from reverie_server.heuristics.requests.confidences import confided_once, says_last
 from reverie_server.heuristics.requests.forget_requests import forget_requests, last_statement, names_told
 
 PREVIOUS = """
@@ -361,28 +361,6 @@ def test_a_time_or_a_place_where_things_are_kept_is_nothing_that_was_told(said: 
 
 
 @pytest.mark.parametrize(
-    ("said", "is_then", "is_now"),
-    [
-        ("The thing I told you the other day about the divorce, don't hang on to that.", True, False),
-        ("Forget what I said about yesterday's party.", False, False),
-        ("Was ich dir neulich von der Untersuchung geschrieben hab, soll nirgends stehen.", True, False),
-        ("Vergiss, was ich über den Montag gesagt habe.", False, False),
-        ("Lo que te conté la otra noche de la tarjeta, bórralo.", True, False),
-        ("Eso que te acabo de soltar, tíralo.", False, True),
-        ("前阵子跟你提过表哥找我拿钱的事，抹掉吧。", True, False),
-        ("刚才说的那句删了吧。", False, True),
-        ("I just want you to forget what I told you about my mother's drinking.", False, False),
-        ("Please forget what the doctor said yesterday.", False, False),
-        ("Vergiss bitte, dass ich gestern beim Psychiater war.", False, False),
-        ("Ayer dije a mi jefe que renuncio, olvida eso.", False, False),
-        ("昨天问了律师离婚的事，刚才这句删掉吧。", False, False),
-    ],
-)
-def test_a_request_says_when_it_was_told(said: str, is_then: bool, is_now: bool) -> None:
-    assert (is_told_then(said), is_told_just_now(said)) == (is_then, is_now)
-
-
-@pytest.mark.parametrize(
     ("sentence", "kind", "topic"),
     [
         ("Forget that invoice thing I told you about please, I don't want it anywhere.", "nearby", "invoice"),
@@ -427,6 +405,10 @@ def test_what_says_so_and_asks_for_nothing(sentence: str) -> None:
         (["Ja, du hast recht."], []),
         (["Sí, tiene razón."], []),
         (["嗯，你说得对。"], []),
+        (
+            ["My cat is blind.", "Never told anyone, not even Ida."],
+            ["My cat is blind.", "Never told anyone, not even Ida."],
+        ),
         (["You're right about the boiler being old."], ["You're right about the boiler being old."]),
     ],
 )
@@ -449,6 +431,11 @@ def test_what_was_told_in_confidence_is_the_one_message_that_says_so() -> None:
         ("Streich den letzten Satz wieder.", True),
         ("Borra eso último que te dije.", True),
         ("刚刚那句删了", True),
+        ("Please treat my last remark as unsaid.", True),
+        ("Betrachten Sie meine letzte Äußerung als ungesagt.", True),
+        ("Tacha mi último comentario.", True),
+        ("这句你当没看见，把它划掉", True),
+        ("关于工资的那句话写得真好", False),
         ("Forget what I said last week.", False),
         ("Vergiss das letzte Mal.", False),
         ("Lo dije la última vez.", False),

@@ -105,6 +105,7 @@ def test_of_what_a_request_names_one_that_is_far_ahead_is_taken() -> None:
         ("Und noch was: die Sache mit Lenes schlechter Note von letzter Woche, die vergiss bitte.", False),
         ("One more thing: what I said about the loan, please drop it.", False),
         ("That about the loan, please drop it.", False),
+        ("Noch etwas: Was ich Ihnen unlängst in aller Eile über den Kredit anvertraut habe, tilgen Sie bitte.", False),
     ],
 )
 def test_what_stands_behind_a_colon_is_meant_unless_it_names_what_was_told(sentence: str, says_it: bool) -> None:
