@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import psycopg
@@ -85,3 +85,14 @@ async def told(connection: psycopg.AsyncConnection[Any], statement: bytes, param
     await connection.execute(_NEXT)
     connection.remove_notice_handler(note)
     return [plan for plan in plans if "'the next one'" not in plan["Query Text"]]
+
+
+def rows_by_index(found: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows some nodes have read, of each table by each of its indexes, with those that they left out."""
+    return {
+        f"{node['Relation Name']} by {node.get('Index Name')}": round(
+            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+        )
+        for node in found
+        if "Relation Name" in node
+    }

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import explained, nodes
+from tests.plans.plan_nodes import explained, nodes, rows_by_index
 from tests.plans.test_session_plans import analyze
 from tests.talks import Talk
 
@@ -92,12 +92,5 @@ async def test_little_is_read_of_the_facts_of_others(
             },
             **{"subjects": ["user"], "predicates": ["likes"], "objects": ["tea 1"]},
         }
-        found = list(nodes(await explained(reading, queries[name], params)))
-    read = {
-        f"{node['Relation Name']} by {node.get('Index Name')}": round(
-            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-        )
-        for node in found
-        if "Relation Name" in node
-    }
+        read = rows_by_index(nodes(await explained(reading, queries[name], params)))
     assert {table: rows for table, rows in read.items() if rows > MOST} == {}

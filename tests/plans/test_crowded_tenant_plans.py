@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.plans.plan_nodes import explained, nodes
+from tests.plans.plan_nodes import explained, nodes, rows_by_index
 from tests.plans.test_session_plans import analyze
 from tests.talks import Talk
 
@@ -69,13 +69,7 @@ async def test_little_is_read_of_a_crowded_tenant(
     if has_statistics:
         analyze(conninfo)
     found = list(nodes(await plan_of(database, queries[name], own)))
-    read = {
-        f"{node['Relation Name']} by {node.get('Index Name')}": round(
-            (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
-        )
-        for node in found
-        if "Relation Name" in node
-    }
+    read = rows_by_index(found)
     assert {table: rows for table, rows in read.items() if rows > MOST} == {}
     assert sum(read.values()) > 0
 
