@@ -34,6 +34,7 @@ async def test_what_was_said_in_a_span_of_time_is_read_by_an_index(
             "since": [now - timedelta(days=4000), now + timedelta(days=1)],
             "until": [now + timedelta(days=1), now + timedelta(days=2)],
             "limit": MAX_SAID,
+            "chars": 4000,
         }
         found = await (await connection.execute(SQL["said_between"], params)).fetchall()
         plan = scans(await explained(connection, SQL["said_between"], params))

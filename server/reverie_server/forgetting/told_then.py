@@ -18,16 +18,21 @@ from reverie_server.heuristics.requests.forget_requests import ForgetRequest, fo
 from reverie_server.heuristics.requests.likely_requests import names_forgetting, topic_of
 from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
 from reverie_server.heuristics.requests.secrecy import is_private, only_confides
+from reverie_server.heuristics.requests.themes import shares_theme
 from reverie_server.heuristics.requests.told_when import ToldWhen, told_when, without_when
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import Heard, NearStatement
 from reverie_server.search.asked.of_another_day import meant_of, weighed
 from reverie_server.search.asked.targets import log_odds, nearest_first
 from reverie_server.search.asked.vectors import vectors_of
+from reverie_server.search.query_terms import meaning_of
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
 _MOST = 96
+# So many statements of other days are read. Of those that may be meant so many are embedded, a hundredth of a second
+# each.
+_MOST_READ, MOST_EMBEDDED = 600, 160
 _LAST_BEFORE = 3
 # A day ends when people go to bed.
 _NIGHT = timedelta(hours=5)
@@ -72,7 +77,7 @@ class ToldThen:
         language = grant.settings.language
         said = await self._said(grant, place, request, then, at, heard)
         today = at.astimezone(ZoneInfo(grant.settings.time_zone)).date()
-        possible = [each for each in said if _may_be_meant(each.text, today)]
+        possible = await asyncio.to_thread(possible_of, request, said, language, today)
         if not possible:
             return []
         texts = [each.text for each in possible]
@@ -106,6 +111,23 @@ class ToldThen:
 def _confided(statements: Sequence[NearStatement]) -> list[NearStatement]:
     """The statements that say that they are told in confidence, or beside which that is said."""
     return [each for each in statements if any(map(is_private, (each.previous, each.text, each.following)))]
+
+
+def possible_of(
+    request: ForgetRequest, said: Sequence[NearStatement], language: str, today: date
+) -> list[NearStatement]:
+    """The statements that a request may mean, at most MOST_EMBEDDED: of many first those that have a word or the theme
+    of the request, or are private. Takes time linear in the first 600."""
+    possible = [each for each in said[:_MOST_READ] if _may_be_meant(each.text, today)]
+    asked = meaning_of(request.sentence, language).terms
+    possible.sort(key=lambda each: not _has_evidence(each, request.sentence, asked, language))
+    return possible[:MOST_EMBEDDED]
+
+
+def _has_evidence(statement: NearStatement, request: str, asked: frozenset[str], language: str) -> bool:
+    beside = (statement.previous, statement.text, statement.following)
+    is_near = bool(asked & meaning_of(statement.text, language).terms) or shares_theme(request, statement.text)
+    return is_near or any(map(is_private, beside))
 
 
 def _may_be_meant(text: str, today: date) -> bool:

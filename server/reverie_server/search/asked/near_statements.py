@@ -80,6 +80,7 @@ class NearStatements:
                 "since": [since for since, _ in spans],
                 "until": [until for _, until in spans],
                 "limit": MAX_SAID,
+                "chars": _MAX_CHARS_SAID,
             }
             rows = await (await connection.execute(SQL["said_between"], params)).fetchall()
         return await asyncio.to_thread(_statements_said, rows)
@@ -111,7 +112,7 @@ def _statements_of(rows: Sequence[DictRow]) -> list[NearStatement]:
 def _statements_said(rows: Sequence[DictRow]) -> list[NearStatement]:
     found: dict[str, NearStatement] = {}
     for row in rows:
-        for each in _statements_in(row["content"][:_MAX_CHARS_SAID], row["at"]):
+        for each in _statements_in(row["content"], row["at"]):
             found.setdefault(each.text, each)
     return list(found.values())
 
