@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import onnx
 import platformdirs
 import psycopg
 from psycopg import sql
@@ -219,11 +220,27 @@ def _environment(model_dir: Path) -> dict[str, str]:
 
 
 def _model_dir(work: Path) -> Path:
-    """One directory with the weights, the tokenizer and the converted model, as `embedder.py` expects it."""
+    """One directory with the weights, the tokenizer and the converted model, as `embedder.py` expects it; and beside it
+    the same model for those that run it themselves (`hindsight.py`)."""
     directory = work / "model"
     shutil.copytree(MINILM.find_weights(), directory / MINILM.name, dirs_exist_ok=True)
     load_local(directory, MINILM, weights_dir=directory)
+    [graph] = directory.glob("*.onnx")
+    _write_without_adapter(graph, directory / "plain" / "model.onnx")
     return directory
+
+
+def _write_without_adapter(graph: Path, target: Path) -> None:
+    """The graph of a model with matrices of rank 0 in the place of what an adapter would give."""
+    model = onnx.load(graph)
+    for given in list(model.graph.input):
+        if given.name.endswith((".down", ".up")):
+            sizes = [size.dim_value for size in given.type.tensor_type.shape.dim]
+            nothing = onnx.helper.make_tensor(given.name, onnx.TensorProto.FLOAT, sizes, b"", raw=True)
+            model.graph.initializer.append(nothing)
+            model.graph.input.remove(given)
+    target.parent.mkdir(exist_ok=True)
+    onnx.save(model, target)
 
 
 def _differences(measured: Mapping[str, Measured]) -> dict[str, dict[str, Any]]:

@@ -118,7 +118,7 @@ def _bank(user: str) -> str:
 
 def _settings(opening: Opening) -> dict[str, str]:
     model = Path(os.environ["PEERS_MODEL_DIR"])
-    [graph] = model.glob("*.onnx")
+    graph = model / "plain" / "model.onnx"
     return {
         "HF_HUB_OFFLINE": "1",
         "OTEL_SDK_DISABLED": "true",
