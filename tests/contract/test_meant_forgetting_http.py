@@ -318,6 +318,25 @@ async def test_what_stands_behind_a_colon_is_what_is_meant(wren: Any, client: ht
     assert "messages" in leftovers(conninfo, "tee")
 
 
+async def test_what_is_surely_asked_in_other_words_is_gone_or_waits_for_a_person(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    """A request that names what was told in other words is not done by forgetting the request."""
+    told = "The warden wishes to have the old quince tree felled before spring."
+    asked = (
+        "The intelligence I gave you as to our churchman's designs upon the orchard was imparted to me in confidence,"
+        " and you would oblige me by expunging it."
+    )
+    said = [(told, "I see."), ("Twelve chairs at four pounds each?", "48 pounds."), (asked, "It has been expunged.")]
+    for number, (text, answer) in enumerate(said):
+        both = [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+        at = f"2026-03-0{2 + 2 * number}T09:00:00Z"
+        body = {"owner_key": ME, "messages": [each | {"at": at} for each in both]}
+        (await client.post(wren.url(f"sessions/web:{number}/messages"), json=body)).raise_for_status()
+    waiting = (await wren.get("unmet-requests", owner_key=ME)).json()["requests"]
+    assert not leftovers(conninfo, "quince") or [each["session_id"] for each in waiting] == ["web:2"]
+
+
 KEPT = [
     ("Necesito que me guardes una cosa. La llave está en quince.", "Guardado. Crecerá hacia los zapatos."),
     ("Guárdame que la alarma se quita con quince, que no debería olvidar y lo olvido.", "Guardado."),

@@ -31,6 +31,7 @@ from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.requests.likely_requests import forgetting_asked, speaks_of_forgetting, topic_of
+from reverie_server.heuristics.requests.told_when import is_of_telling
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
 from reverie_server.search.asked.heard import WAITS
 from reverie_server.search.query_terms import meaning_of
@@ -52,6 +53,8 @@ _FEWEST_DIGITS = 3
 _MESSAGES_BEFORE = 24
 # So likely a message asks by itself, it needs no answer.
 _SURELY = 0.8
+# So likely it asks, whatever its words, that a person has to look where nothing was found.
+_ALL_BUT_SURELY = 0.9
 # The same without a word for keeping, for deleting or for what was told.
 _LIKELY_UNSAID = 0.65
 # With less it is no request, whatever the answer to it; up to LIKELY it may be one.
@@ -207,7 +210,10 @@ class SaidForgetting:
                 continue
             if WAITS in texts:
                 outcomes.append("waits")
-            elif not texts and (request.kind != "told" or speaks_of_forgetting(request.sentence)):
+            elif not texts and (request.kind != "told" or is_said or request.chance >= _ALL_BUT_SURELY):
+                outcomes.append("unmet")
+            elif texts == [request.sentence] and is_of_telling(request.sentence):
+                # What it speaks of was told elsewhere, and is there still.
                 outcomes.append("unmet")
             elif not texts and is_for_model:
                 outcomes.append("for_model")
