@@ -179,8 +179,8 @@ class MeantStatements:
             # It says so of itself, unless it plainly means another statement.
             others = [text for text, chance in chances.items() if chance >= _MEANT and text != request.sentence]
             return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
-        if is_named:
-            # It has words for another statement: where that is not found, nothing is done by forgetting the request.
+        if is_named or (request.kind == "told" and is_of_telling(request.sentence)):
+            # It speaks of another statement: where that is not found, nothing is done by forgetting the request.
             chances.pop(request.sentence, None)
         if is_sure:
             return [text for text, chance in chances.items() if chance >= _CERTAIN]

@@ -210,13 +210,12 @@ class SaidForgetting:
                 continue
             if WAITS in texts:
                 outcomes.append("waits")
-            elif not texts and (request.kind != "told" or is_said or request.chance >= _ALL_BUT_SURELY):
-                outcomes.append("unmet")
-            elif texts == [request.sentence] and is_of_telling(request.sentence):
-                # What it speaks of was told elsewhere, and is there still.
+            elif not texts and is_said:
                 outcomes.append("unmet")
             elif not texts and is_for_model:
                 outcomes.append("for_model")
+            elif not texts and (request.chance >= _ALL_BUT_SURELY or is_of_telling(request.sentence)):
+                outcomes.append("unmet")
             texts = [text for text in texts if text != WAITS]
             meant = [text for text in texts if _may_go(text)]
             if (texts and not meant) or len(meant) > _MAX_STATEMENTS:

@@ -23,16 +23,15 @@ from reverie_server.heuristics.requests.told_when import ToldWhen, told_when, wi
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import Heard, NearStatement
 from reverie_server.search.asked.of_another_day import meant_of, weighed
-from reverie_server.search.asked.targets import log_odds, nearest_first
+from reverie_server.search.asked.targets import log_odds
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.text.questions import is_question
 from reverie_server.text.statement_spans import is_statement
 
-_MOST = 96
 # So many statements of other days are read. Of those that may be meant so many are embedded, a hundredth of a second
 # each.
-_MOST_READ, MOST_EMBEDDED = 600, 160
+_MOST_READ, MOST_EMBEDDED = 600, 96
 _LAST_BEFORE = 3
 # A day ends when people go to bed.
 _NIGHT = timedelta(hours=5)
@@ -82,11 +81,7 @@ class ToldThen:
             return []
         texts = [each.text for each in possible]
         vectors = await vectors_of(self._models, request, texts, language)
-        if vectors is not None:
-            nearest = await asyncio.to_thread(nearest_first, texts, vectors)
-            place_of = {text: number for number, text in enumerate(nearest)}
-            possible.sort(key=lambda each: place_of.get(each.text, len(place_of)))
-        return await asyncio.to_thread(_meant, request, possible[:_MOST], vectors, language, then, today)
+        return await asyncio.to_thread(_meant, request, possible, vectors, language, then, today)
 
     async def _said(
         self, grant: Grant, place: Place, request: ForgetRequest, then: ToldWhen, at: datetime, heard: Collection[str]

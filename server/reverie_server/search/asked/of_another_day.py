@@ -25,7 +25,7 @@ _OF_BESIDE = 0.4
 _OF_LATER_TOPIC = 0.7
 # What is told beside a word of confidence that says more than that, too, is told in as much.
 _CONFIDED_BESIDE = 0.6
-# So far ahead of all others is what is meant; farther where nobody looks at it.
+# So far ahead of all others is what is meant.
 _AHEAD = 0.8
 _FEWEST_POINTS = -0.5
 
@@ -93,7 +93,7 @@ def weighed(
 def meant_of(found: Sequence[Weighed], *, is_day_known: bool) -> list[str]:
     """The one of some statements that is plainly meant, with what only says that it is secret; nothing where none is.
 
-    On a day that the request names it has to stand out less.
+    On a day that the request names it is evidence enough that a statement is of those that people ask to forget.
     """
     ranked = sorted(found, key=lambda each: each.points, reverse=True)
     if not ranked:
