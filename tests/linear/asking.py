@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from tests.growth import Reading
 
-from reverie_server.forgetting import cut_lines, possible_requests
+from reverie_server.forgetting import choice, cut_lines, possible_requests
 from reverie_server.heuristics import sentence_model, worth_model
 from reverie_server.heuristics.requests import (
     answer_style,
@@ -189,6 +189,19 @@ TABLE: Mapping[str, Reading] = {
         request_reasons.end_before_request(text, 0, len(text))
     ),
     "reverie_server.heuristics.requests.words_of_others.asks_for_work": words_of_others.asks_for_work,
+    "reverie_server.forgetting.choice.with_evidence": lambda text: choice.with_evidence(
+        forget_requests.ForgetRequest("told", text, "", (), ()),
+        [heard.Heard(text, "memory")],
+        [text],
+        frozenset(),
+        {text: 0.6},
+    ),
+    "reverie_server.forgetting.choice.of_what_is_named": lambda text: choice.of_what_is_named(
+        forget_requests.ForgetRequest("told", text, "", (), ()), [heard.Heard(text, "memory")], [text], [], frozenset()
+    ),
+    "reverie_server.forgetting.choice.message_before": lambda text: choice.message_before(
+        forget_requests.ForgetRequest("message", text, "", (text,), ()), [heard.HeardMessage([text])]
+    ),
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
         [_asking(text)], text
     ),
@@ -224,6 +237,9 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.requests.request_model.knows": "a model's name",
     "reverie_server.search.asked.targets.knows": "a model's name",
     "reverie_server.search.asked.targets.among": "numbers",
+    "reverie_server.forgetting.choice.far_ahead": "numbers",
+    "reverie_server.forgetting.choice.likeliest_of_last": "numbers, by texts that were parted before",
+    "reverie_server.forgetting.choice.last_pointed_at": "numbers, by texts that were parted before",
     "reverie_server.search.asked.of_another_day.meant_of": "what was weighed",
     "reverie_server.search.asked.features.shares_of": "terms of texts that were parted before, by words of a request",
     "reverie_server.search.asked.matching.Matching.scores": "numbers",

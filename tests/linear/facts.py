@@ -47,6 +47,7 @@ from reverie_server.heuristics.changes import (
     changed_facts,
     changed_values,
     fact_ledger,
+    lasting_facts,
     paired_changes,
     superseding,
     values,
@@ -473,7 +474,10 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.changed_values.is_of_another_value": lambda text: (
         changed_values.is_of_another_value(_change(f"{text} code 4471"), f"{text} code 9026")
     ),
-    "reverie_server.heuristics.changes.paired_changes.ends_for_certain": lambda text: paired_changes.ends_for_certain(
+    "reverie_server.heuristics.changes.lasting_facts.abides": lambda text: lasting_facts.abides(
+        _change(text), _fact(text)
+    ),
+    "reverie_server.heuristics.changes.lasting_facts.ends_for_certain": lambda text: lasting_facts.ends_for_certain(
         3.0, text, [_fact(text)]
     ),
     "reverie_server.heuristics.changes.paired_changes.can_end_marked": lambda text: paired_changes.can_end_marked(
@@ -721,7 +725,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.heuristics.changes.changed_values.is_number": "the words of a fact's fields, of bounded length",
     "reverie_server.heuristics.changes.changed_values.with_new_number": "the words of facts' fields, of bounded length",
     "reverie_server.heuristics.changes.changed_facts.is_trade": "the first word of a fact's object",
-    "reverie_server.heuristics.changes.paired_changes.is_for_good": "looks at the predicates of a sentence's facts",
+    "reverie_server.heuristics.changes.lasting_facts.is_for_good": "looks at the predicates of a sentence's facts",
     "reverie_server.heuristics.known_texts.KnownTexts.of": "a hash of the text, and what it is read by",
     "reverie_server.heuristics.fact_reader.prepare_to_read": "it is given a language",
     "reverie_server.text.lazy_pattern.LazyPattern.finditer": "as linear as the pattern it is made with",

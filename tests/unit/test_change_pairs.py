@@ -29,13 +29,13 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
+from reverie_server.heuristics.changes.lasting_facts import ends_for_certain
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     NewSentence,
     can_be_otherwise,
     can_end_marked,
     can_end_whole,
-    ends_for_certain,
     nearness_of,
     pair_log_odds,
 )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reverie_server.forgetting import meant
+from reverie_server.forgetting import choice, meant
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.heuristics.requests.forget_requests import forget_requests
 from reverie_server.search.asked.heard import MAX_HEARD, Heard, HeardMessage, heard_before
@@ -89,12 +89,12 @@ def test_a_message_that_is_the_first_of_its_day_goes_on_from_the_talk_before() -
 
 
 def test_of_what_a_request_names_one_that_is_far_ahead_is_taken() -> None:
-    assert meant._far_ahead({"a": 0.3, "b": 0.05}) == ["a"]
-    assert meant._far_ahead({"a": 0.3, "b": 0.11}) == []
-    assert meant._far_ahead({"a": 0.15, "b": 0.01}) == []
-    assert meant._far_ahead({"a": 0.3}) == []
-    assert meant._far_ahead({"a": 0.46}) == ["a"]
-    assert meant._far_ahead({}) == []
+    assert choice.far_ahead({"a": 0.3, "b": 0.05}) == ["a"]
+    assert choice.far_ahead({"a": 0.3, "b": 0.11}) == []
+    assert choice.far_ahead({"a": 0.15, "b": 0.01}) == []
+    assert choice.far_ahead({"a": 0.3}) == []
+    assert choice.far_ahead({"a": 0.46}) == ["a"]
+    assert choice.far_ahead({}) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_of_what_a_request_names_nothing_of_another_matter_goes() -> None:
     spare, flat = "Den zweiten hat der Hausmeister.", "Wir haben eine Wohnung in Altona gefunden!"
     heard = [Heard(key, "earlier", following=spare), Heard(spare, "earlier", previous=key), Heard(flat, "earlier")]
     chosen = [key, spare, flat]
-    assert meant._of_what_is_named(request, heard, chosen, [], frozenset({key})) == [key, spare]
-    assert meant._of_what_is_named(request, heard, [spare, flat], [key], frozenset({key})) == [spare]
+    assert choice.of_what_is_named(request, heard, chosen, [], frozenset({key})) == [key, spare]
+    assert choice.of_what_is_named(request, heard, [spare, flat], [key], frozenset({key})) == [spare]
     # Where nothing has a word of it, it is named in others.
-    assert meant._of_what_is_named(request, heard, [flat], [], frozenset()) == [flat]
+    assert choice.of_what_is_named(request, heard, [flat], [], frozenset()) == [flat]

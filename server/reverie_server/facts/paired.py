@@ -21,6 +21,7 @@ from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_value
+from reverie_server.heuristics.changes.lasting_facts import ends_for_certain, is_for_good
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -29,9 +30,7 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_be_otherwise,
     can_end_marked,
     can_end_whole,
-    ends_for_certain,
     is_apart,
-    is_for_good,
     nearness_of,
     pair_log_odds,
 )

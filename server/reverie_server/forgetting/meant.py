@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -16,6 +17,15 @@ import numpy as np
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
+from reverie_server.forgetting.choice import (
+    OF_OTHERS,
+    far_ahead,
+    last_pointed_at,
+    likeliest_of_last,
+    message_before,
+    of_what_is_named,
+    with_evidence,
+)
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.told_then import ToldThen, told_on, whole_request
 from reverie_server.heuristics.extract import asks_to_remember
@@ -33,7 +43,6 @@ from reverie_server.heuristics.requests.forget_requests import ForgetRequest, la
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.heuristics.requests.secrecy import is_private
-from reverie_server.heuristics.requests.themes import shares_theme
 from reverie_server.heuristics.requests.told_when import is_of_telling
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import (
@@ -51,23 +60,14 @@ from reverie_server.search.asked.targets import knows, log_odds, nearest_first
 from reverie_server.search.asked.vectors import vectors_of
 from reverie_server.search.query_terms import meaning_of
 from reverie_server.sessions.model import Message
-from reverie_server.text.questions import is_question
-from reverie_server.text.statement_spans import is_statement, statements
+from reverie_server.text.statement_spans import statements
 
-LIKELY = 0.6
-"""From this chance on a message asks to forget something; with less it may ask."""
 # A statement is forgotten from this chance on that it was asked for, and it is what was meant.
 _MEANT = 0.5
 _CERTAIN = 0.9
-# Words that speak of themselves or of what was said last mean other statements, where these are so likely.
-_OF_ITSELF, _OF_OTHERS = 0.3, 0.7
-# What a request names that is so likely, and so many times as likely as anything else.
-_OF_NAMED, _TIMES_AHEAD = 0.18, 3
-# The chance of what else there may be, where only one statement was heard.
-_UNKNOWN = 0.15
+# A sentence that asks for itself means another statement where it is less likely to be meant.
+_OF_ITSELF = 0.3
 _FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
-# Of what was just said, where a request has a word for that.
-_OF_POINTING = 0.25
 _EDGES = " .!?。！？…"
 _TITLES = content_terms(
     "Frau Herr Fräulein Mr Mrs Ms Miss Sir lady woman man doctor Dr señor señora señorita don doña"
@@ -103,13 +103,9 @@ class MeantStatements:
 
         WAITS is one of them where it is about the user's next message, which the page does not have.
         """
-        today = page[index].at.astimezone(ZoneInfo(grant.settings.time_zone)).date()
-        whole = whole_request(request, today)
-        then = told_on(whole.sentence, today)
-        if then is not None and whole.kind != "topic":
-            heard_now = {text for each in before.talk for text in each.sentences}
-            found = await self._told_then.find(grant, place, whole, then, page[index].at, heard_now)
-            return [] if is_sure and len(found) > 1 else [*found, *_own_words(request, whole)] if found else []
+        of_another_day = await self._of_another_day(grant, place, request, page[index].at, before, is_sure=is_sure)
+        if of_another_day is not None:
+            return of_another_day
         if _opens(request, page, index):
             return told_next(request.after)
         if request.kind in ("told", "own") and _announces(request.sentence) and not is_sure:
@@ -120,10 +116,7 @@ class MeantStatements:
         language = grant.settings.language
         earlier = before.talk
         if request.kind == "message":
-            # "Ok." before the request is no message of its own.
-            own = request.before if any(map(is_statement, request.before)) else ()
-            said = [own, *(each.sentences for each in earlier)]
-            return next((kept for each in said if (kept := [text for text in each if not is_question(text)])), [])
+            return message_before(request, earlier)
         found = await self._about(grant, place, request) if request.kind in ("topic", "nearby") else []
         is_worded = bool(found)
         if not found or request.kind != "topic":
@@ -138,7 +131,7 @@ class MeantStatements:
             to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
             heard = [each for each in heard if each.text not in to_keep]
             chosen = await self._chosen(request, heard, vectors, just_said, named, language, is_sure=is_sure)
-            found += _of_what_is_named(request, heard, chosen, found, named)
+            found += of_what_is_named(request, heard, chosen, found, named)
             if not found and request.kind == "own":
                 return [request.sentence]
             if not found and request.kind == "nearby" and vectors is None and not is_sure:
@@ -149,6 +142,29 @@ class MeantStatements:
         # A request that names what it means goes with it.
         is_named = any(found) and bool(request.topic or topic_of(request.sentence, language))
         return list(dict.fromkeys([*found, request.sentence] if is_named else found))
+
+    async def _of_another_day(
+        self,
+        grant: Grant,
+        place: Place,
+        request: ForgetRequest,
+        at: datetime,
+        before: HeardBefore,
+        *,
+        is_sure: bool,
+    ) -> list[str] | None:
+        """What a request that is made `at` a time means, where it says that it was told on another day; None where it
+        does not."""
+        today = at.astimezone(ZoneInfo(grant.settings.time_zone)).date()
+        whole = whole_request(request, today)
+        then = told_on(whole.sentence, today)
+        if then is None or whole.kind == "topic":
+            return None
+        of_talk = {text for each in before.talk for text in each.sentences}
+        found = await self._told_then.find(grant, place, whole, then, at, of_talk)
+        if not found or (is_sure and len(found) > 1):
+            return []
+        return [*found, *_own_words(request, whole)]
 
     async def _chosen(
         self,
@@ -195,25 +211,18 @@ class MeantStatements:
         if is_previous:
             # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
-            least = 1.0 if is_plain else _OF_OTHERS
+            least = 1.0 if is_plain else OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if not chosen and is_named:
-            chosen = _far_ahead(chances)
-        chosen = _with_evidence(request, heard, chosen, named, chances)
+            chosen = far_ahead(chances)
+        chosen = with_evidence(request, heard, chosen, named, chances)
         if chosen or not (is_previous or points_back(request.sentence)):
             return chosen
-        near = [text for text in just_said if text in chances]
-        best = max(near, key=chances.__getitem__, default="")
         says_which = is_named or bool(topic_of(request.sentence, language))
         is_of_now = is_told_just_now(request.sentence) and not is_named
         if says_which and not is_previous and not is_of_now:
-            others = [text for text in chances if text not in near and text != request.sentence]
-            is_best = bool(best) and chances[best] > max(map(chances.__getitem__, others), default=0.0)
-            return [best] if is_best and chances[best] >= _OF_POINTING else []
-        if found := confided([just_said]):
-            return found
-        is_surely = is_previous or (len(near) == 1 and request.chance >= LIKELY)
-        return [best] if best and (is_surely or chances[best] >= _OF_POINTING) else []
+            return likeliest_of_last(request, just_said, chances)
+        return confided([just_said]) or last_pointed_at(request, just_said, chances, is_previous=is_previous)
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request.
@@ -258,34 +267,9 @@ class MeantStatements:
         return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
 
 
-def _with_evidence(
-    request: ForgetRequest,
-    heard: Sequence[Heard],
-    chosen: Sequence[str],
-    named: frozenset[str],
-    chances: Mapping[str, float],
-) -> list[str]:
-    """Of what is `chosen` by its chance what is of the present talk, or has a word or the theme of the request, or is
-    told in confidence, or is far likelier than not. Where one statement alone has both a word and the theme, that is
-    meant."""
-    asked = request.sentence
-    of_theme = {each.text for each in heard if each.text != asked and shares_theme(asked, each.text)}
-    if len(both := of_theme & named) == 1 and request.kind in ("nearby", "told"):
-        return list(both)
-    is_evident = named | of_theme | {each.text for each in heard if each.where != "memory"}
-    return [text for text in chosen if text in is_evident or chances[text] >= _OF_OTHERS or is_private(text)]
-
-
 def _own_words(request: ForgetRequest, whole: ForgetRequest) -> list[str]:
     """The sentences of the message that a request is, which go with what it means."""
     return [*request.before[len(whole.before) :][:1], request.sentence] if whole is not request else [request.sentence]
-
-
-def _far_ahead(chances: Mapping[str, float]) -> list[str]:
-    """The one statement that is likelier by far than any other; none where there is no such."""
-    first, second = ([*sorted(chances, key=chances.__getitem__, reverse=True), "", ""])[:2]
-    is_ahead = chances.get(first, 0.0) >= max(_OF_NAMED, _TIMES_AHEAD * chances.get(second, _UNKNOWN))
-    return [first] if first and is_ahead else []
 
 
 def _just_said(request: ForgetRequest, earlier: Sequence[HeardMessage], answer: str) -> Sequence[str]:
@@ -317,20 +301,6 @@ def _named(sentence: str, heard: Sequence[Heard], language: str) -> frozenset[st
     return frozenset(
         each.text for each in heard if each.text != sentence and terms & meaning_of(each.text, language).terms
     )
-
-
-def _of_what_is_named(
-    request: ForgetRequest, heard: Sequence[Heard], chosen: Sequence[str], found: Sequence[str], named: frozenset[str]
-) -> Sequence[str]:
-    """What is `chosen` by its meaning, where a request names a thing: of it what has a word of the request, or stands
-    beside what has, if there is any such. "Forget that with the key in the flowerpot" is not about the new flat."""
-    if not names_told(request.sentence):
-        return chosen
-    of_thing = {*found, *(text for text in chosen if text in named)}
-    if not of_thing:
-        return chosen
-    beside = {each.text for each in heard if each.previous in of_thing or each.following in of_thing}
-    return [text for text in chosen if text in of_thing or text in beside]
 
 
 def _opens(request: ForgetRequest, page: Sequence[Message], index: int) -> bool:

@@ -21,10 +21,11 @@ from reverie_indexer.errors import ReverieError
 from reverie_indexer.model import Place
 from reverie_indexer.model_slot import ModelSlot
 from reverie_server.access.gate import Grant
+from reverie_server.forgetting.choice import LIKELY
 from reverie_server.forgetting.clauses import ForgottenClause, clauses_about
 from reverie_server.forgetting.echoes import behind, echoes
 from reverie_server.forgetting.forget import Forgetting
-from reverie_server.forgetting.meant import LIKELY, MeantStatements, before_message
+from reverie_server.forgetting.meant import MeantStatements, before_message
 from reverie_server.forgetting.possible_requests import not_of_text, read_requests
 from reverie_server.forgetting.selection import Selection
 from reverie_server.forgetting.unmet import UnmetRequests

@@ -13,12 +13,12 @@ from dataclasses import replace
 
 from reverie_indexer.text.analyse import analyse_query
 from reverie_server.heuristics.cues import all_cues, cues_of, folded
+from reverie_server.heuristics.fact_grammar.people import TITLES
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.search.request import SearchRequest
 
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{2,4}")
 _FEWEST_CHARS = 2
-_TITLES = "Mrs?|Ms|Miss|Dr|Herrn?|Frau|(?:la )?señora|(?:el )?señor|don|doña"
 # What one says of oneself, and of what is one's own.
 _OWN = {"english": ("I", "my"), "german": ("ich", "mein"), "spanish": ("yo", "mi"), "chinese": ("我", "我")}
 
@@ -68,7 +68,7 @@ def of_owner(request: SearchRequest, names: Sequence[str], language: str) -> Sea
 def _pattern(names: Sequence[str]) -> re.Pattern[str]:
     plain = [name for name in names if _HAN_NAME.fullmatch(name) is None]
     # "Herr Hentschel", and not "Hentschel & Sons".
-    titled = [rf"(?:{_TITLES})\.? {re.escape(name.rsplit(' ', 1)[1])}" for name in plain if " " in name]
+    titled = [rf"(?:(?:la |el )?(?:{TITLES}))\.? {re.escape(name.rsplit(' ', 1)[1])}" for name in plain if " " in name]
     spaced = "|".join([*(re.escape(name) for name in plain), *titled])
     han = "|".join(re.escape(name) for name in names if _HAN_NAME.fullmatch(name) is not None)
     parts = [rf"(?<!\w)(?:{spaced})(?P<of>['’]s|s)?(?!\w)" if spaced else r"(?P<of>(?!))", *([han] if han else [])]

@@ -33,9 +33,9 @@ from reverie_server.heuristics.changes.changed_facts import (
     names_subject,
 )
 from reverie_server.heuristics.changes.changed_values import can_be_its_value, is_of_another_value, is_value
+from reverie_server.heuristics.changes.lasting_facts import abides, is_for_good
 from reverie_server.heuristics.changes.values import is_other_value, shared_words, values_of
 from reverie_server.heuristics.cues import folded
-from reverie_server.heuristics.fact_grammar.daily import ILLNESS
 from reverie_server.heuristics.fact_grammar.general import NOTED
 from reverie_server.heuristics.fact_grammar.han import fits_han
 from reverie_server.heuristics.fact_grammar.phrases import all_phrases
@@ -53,12 +53,8 @@ from reverie_server.heuristics.stated_fact import SELF
 
 # Within a conversation people say more of what they said, and correct themselves in so many words.
 APART = timedelta(hours=1)
-# From these log-odds on a sentence ends another, whatever their words say against it. In 120 tagged lives that is so of
-# 78 of 82 pairs that the words refuse; from 1 to 2 of no more than of those that they let pass.
-_CERTAIN = 2.0
 # What stays true when other things change: what one likes, and who is what to whom.
 _LASTING = NEVER - {"located"} | {"likes", "dislikes", "avoids", "left", "ended", "moved_out"}
-_FOR_GOOD = NEVER - {"located"} | {"age"}
 # Of such a thing a life has one at a time.
 _OF_ONE_A_LIFE = content_terms(
     "rent salary wage paycheck miete gehalt lohn alquiler renta sueldo salario 房租 租金 工资 薪水"
@@ -105,34 +101,6 @@ _MOVES = re.compile(
 _MOVED_IN = re.compile(
     r"(?<!\w)(?:moved in(?! with)|eingezogen|me (?:mudé|instalé)|nos (?:mudamos|instalamos))(?!\w)|搬[进進好完]"
 )
-# What somebody does not tolerate, a birthday, a day of birth, a degree: each ends by what is said of such, or of the
-# same thing.
-_ABIDING = tuple(
-    re.compile(rf"(?<!\w)(?:{words})|{han}")
-    for words, han in (
-        (
-            r"allerg\w*|alérgic\w*|\w*intoleran\w*|coeliac|celiac|celíac\w*|z[oö]liak\w*|unverträglich\w*|in hives",
-            "过敏|過敏|不耐受",
-        ),
-        (r"birthdays?(?!\w)|\w*geburtstag\w*|cumple(?:años)?(?!\w)", "生日"),
-        (
-            r"due date(?!\w)|(?:baby|babies|twins)(?: is| are|'s)? due(?!\w)|entbindungstermin\w*|salg?[oe] de cuentas",
-            "预产期|預產期",
-        ),
-        (
-            r"degrees?(?!\w)|diplomas?(?!\w)|ph\.?d(?!\w)|bachelor['’]?s?(?!\w)|master['’]s(?!\w)"
-            r"|\w*(?:studium|diplom|abschluss)(?!\w)|licenciatura(?!\w)|maestría(?!\w)|doctorado(?!\w)",
-            "学位|文凭|毕业证|學位",
-        ),
-    )
-)
-_HARMS = re.compile(
-    r"(?<!\w)(?:epi-?pens?|hives|anaphyla\w+|swell\w*|swollen|rash(?:es)?"
-    r"|can(?:'?t|not) (?:have|eat|drink|take|stand|tolerate)"
-    r"|(?:darf|kann|verträgt|vertrage) (?:\w+ )?(?:kein\w*|nicht)|schwillt|schwoll|ausschlag"
-    r"|no (?:puede|puedo|debe|debo) (?:comer|tomar|beber|probar)|se (?:le|me) hincha\w*|ronchas)(?!\w)"
-    r"|[吃喝碰闻](?:不得|不了)|不能[吃喝碰闻]|起疹|肿成|发肿"
-)
 _STUDIES = re.compile(
     r"(?<!\w)(?:school|uni(?:versity)?|college|courses?|degree|class|lessons?|stud(?:y|ies|ied|ying)|learn\w*|graduat\w*|apprentice\w*"
     r"|\w*schule|studi(?:um|er\w*)|hochschule|fachhochschule|klasse|ausbildung|lehre|lern\w*|kurs|kita|kindergarten"
@@ -141,7 +109,6 @@ _STUDIES = re.compile(
 )
 _IT = re.compile(r"(?<!\w)(?:it|es|lo)(?!\w)|它")
 _GOES = content_terms("go going went every twice gehe gehen fahre jeden jede voy vamos ir cada hago mache do")
-_HAN_ILLNESS = re.compile(r"[病炎症癌]$|血[压壓糖脂]|哮喘|贫血")
 _SEEKABLE = frozenset({"lives_in", "address", "works_at", "works_in", "works_as", "drives"})
 
 Vector = NDArray[np.float32]
@@ -214,7 +181,7 @@ def can_be_otherwise(change: ChangeSentence, fact: OpenFact) -> bool:
     if fact.predicate in _SEEKABLE and is_seeking and not says_it_is_over(change):
         return False
     # One's age ends by itself, and the age of a car is another.
-    if fact.predicate == "age" or _abides(change, fact):
+    if fact.predicate == "age" or abides(change, fact):
         return False
     if fact.predicate == "lives_in" and _MOVED_IN.search(sentence) is not None and not has_value(change, fact):
         return False
@@ -300,14 +267,6 @@ def _is_ones_own(change: ChangeSentence) -> bool:
     return not change.values.names and change.of_other is None and _OF_SOMETHING.search(folded(change.said)) is None
 
 
-def _abides(change: ChangeSentence, fact: OpenFact) -> bool:
-    """Whether a fact is of a kind that ends only by what is said of such, or of what it names."""
-    said, told = folded(fact.text), folded(change.said)
-    if not any(kind.search(said) is not None and kind.search(told) is None for kind in _ABIDING):
-        return False
-    return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.said)
-
-
 def _names_somebody(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a sentence says what something is called, or has a title, or the name that a fact says."""
     sentence = folded(change.said)
@@ -378,12 +337,6 @@ def can_end_whole(change: ChangeSentence, text: str, facts: Sequence[OpenFact], 
     return (is_likely or is_alike) and has_to_do_with(change, text)
 
 
-def ends_for_certain(log_odds: float, text: str, facts: Sequence[OpenFact]) -> bool:
-    """Whether a sentence ends all that another says, of which `facts` hold, by the log-odds alone: never what is for
-    good, nor what somebody cannot have."""
-    return log_odds >= _CERTAIN and not is_for_good(facts) and _HARMS.search(folded(text)) is None
-
-
 def can_end_marked(change: ChangeSentence, text: str, facts: Sequence[OpenFact]) -> bool:
     """Whether a sentence can end, by a guess, all that another says (`text`) in which `facts` are read, or marked.
 
@@ -426,16 +379,6 @@ def _says_who_is_who(change: ChangeSentence, text: str, facts: Sequence[OpenFact
         return False
     told = folded(change.said)
     return not (_is_gone(change) or says_it_is_over(change) or RENAMED.search(told) or _CALLED.search(told))
-
-
-def is_for_good(facts: Sequence[OpenFact]) -> bool:
-    """Whether a sentence states what no other takes back: a name, an age, where somebody is from, what somebody cannot
-    eat, or suffers from."""
-    return any(fact.predicate in _FOR_GOOD or (fact.predicate == "has" and _is_illness(fact)) for fact in facts)
-
-
-def _is_illness(fact: OpenFact) -> bool:
-    return ILLNESS.match(folded(fact.object)) is not None or _HAN_ILLNESS.search(fact.object) is not None
 
 
 def _is_kin(predicate: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from reverie_server.heuristics.fact_grammar.people import TITLES
+
 _MAX_CHARS, _ANSWER_CHARS = 160, 80
 _SHAPE = re.compile(
     r"(?P<name>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?: (?:here|hier|aquí))?,? (?P<age>[1-9]\d)"
@@ -18,7 +20,6 @@ _LEAD = re.compile(
     r"|(?:permítame presentarme|me presento)(?: como corresponde)?): ?",
     re.IGNORECASE,
 )
-_TITLES = "Mr|Mrs|Ms|Dr|Herr|Frau|[Dd]on|[Dd]oña|[Ss]eñora?"
 _SAYS = {
     "english": "I'm {name}, {age} years old{rest}",
     "german": "Ich bin {name}, {age}{rest}",
@@ -36,7 +37,7 @@ def introduced(sentence: str, answer: str, language: str) -> str | None:
     name = found["name"] if found["name"].istitle() else found["name"].title()
     first, last = re.escape(name.split()[0]), re.escape(name.split()[-1])
     # Who types without capitals is called with them.
-    called = rf"(?<!\w)(?:{first}|(?:{_TITLES})\.? {last})(?=[!,.:]| –|$)"
+    called = rf"(?<!\w)(?:{first}|(?i:{TITLES})\.? {last})(?=[!,.:]| –|$)"
     if re.search(called, unicodedata.normalize("NFC", answer[:_ANSWER_CHARS])) is None:
         return None
     rest = found["rest"].strip(" ,.!")

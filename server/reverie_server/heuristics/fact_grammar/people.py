@@ -13,6 +13,8 @@ from reverie_server.heuristics.stated_fact import SELF, StatedFact
 Gender = Literal["female", "male", "unknown"]
 # A person is looked for this many sentences back at most.
 _MAX_DISTANCE = 3
+# What stands before a last name, to be found in any case.
+TITLES = "mrs?|ms|miss|dr|herrn?|frau|señora?|don|doña"
 # A Chinese name without the surname.
 _HAN_GIVEN = 2
 
