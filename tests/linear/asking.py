@@ -19,6 +19,7 @@ from reverie_server.heuristics.requests import (
     in_play,
     lasting_instructions,
     likely_requests,
+    mention_dates,
     not_to_be_kept,
     not_to_be_lost,
     past_days,
@@ -32,7 +33,6 @@ from reverie_server.heuristics.requests import (
     secrecy,
     several,
     themes,
-    told_when,
     updates,
     words_of_others,
 )
@@ -41,7 +41,7 @@ from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
 from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
-from reverie_server.search.asked import features, heard, of_another_day, targets
+from reverie_server.search.asked import earlier_statements, features, heard, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
 
@@ -92,10 +92,14 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.secrecy.only_confides": secrecy.only_confides,
     "reverie_server.heuristics.requests.themes.shares_theme": lambda text: themes.shares_theme(text, text),
     "reverie_server.heuristics.requests.past_days.past_days": lambda text: list(past_days.past_days(text, _AT.date())),
-    "reverie_server.heuristics.requests.told_when.told_when": lambda text: told_when.told_when(text, _AT.date()),
-    "reverie_server.heuristics.requests.told_when.without_when": lambda text: told_when.without_when(text, _AT.date()),
-    "reverie_server.heuristics.requests.told_when.is_of_telling": told_when.is_of_telling,
-    "reverie_server.search.asked.of_another_day.weighed": lambda text: of_another_day.weighed(
+    "reverie_server.heuristics.requests.mention_dates.mention_date": lambda text: mention_dates.mention_date(
+        text, _AT.date()
+    ),
+    "reverie_server.heuristics.requests.mention_dates.without_dates": lambda text: mention_dates.without_dates(
+        text, _AT.date()
+    ),
+    "reverie_server.heuristics.requests.mention_dates.is_of_mention": mention_dates.is_of_mention,
+    "reverie_server.search.asked.earlier_statements.weighed": lambda text: earlier_statements.weighed(
         [heard.NearStatement(text, _AT, text, text)], text, [text], "english", {text: 0.0}, {text: 0.0}
     ),
     "reverie_server.heuristics.requests.confidences.is_to_be_told": confidences.is_to_be_told,
@@ -240,7 +244,7 @@ EXEMPT: Mapping[str, str] = {
     "reverie_server.forgetting.choice.far_ahead": "numbers",
     "reverie_server.forgetting.choice.likeliest_of_last": "numbers, by texts that were parted before",
     "reverie_server.forgetting.choice.last_pointed_at": "numbers, by texts that were parted before",
-    "reverie_server.search.asked.of_another_day.meant_of": "what was weighed",
+    "reverie_server.search.asked.earlier_statements.meant_of": "what was weighed",
     "reverie_server.search.asked.features.shares_of": "terms of texts that were parted before, by words of a request",
     "reverie_server.search.asked.matching.Matching.scores": "numbers",
     "reverie_server.search.asked.matching.read_matching": "our own file",

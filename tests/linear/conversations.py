@@ -238,7 +238,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.needs_context.is_no_statement": needs_context.is_no_statement,
     "reverie_server.heuristics.needs_context.says_why": needs_context.says_why,
     "reverie_server.heuristics.own_rules.says_a_rule": own_rules.says_a_rule,
-    "reverie_server.heuristics.introductions.with_all_said": lambda text: introductions.with_all_said(
+    "reverie_server.heuristics.introductions.with_whole_sentence": lambda text: introductions.with_whole_sentence(
         text, [NAMED, replace(NAMED, predicate="age")]
     ),
     "reverie_server.heuristics.transient.is_transient": transient.is_transient,

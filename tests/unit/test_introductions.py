@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from reverie_server.heuristics.introductions import with_all_said
+from reverie_server.heuristics.introductions import with_whole_sentence
 from reverie_server.heuristics.memorable import memorable_of
 from reverie_server.heuristics.stated_fact import SELF, StatedFact
 from reverie_server.sessions.model import Message
@@ -25,8 +25,8 @@ def test_of_who_types_a_name_an_age_and_more_all_is_one_line() -> None:
 def test_what_was_read_in_parts_stays_in_parts() -> None:
     said = "I'm Tove and I mend clocks in Lund"
     parts = [NAMED, StatedFact(0, said, "I mend clocks in Lund.", SELF, "works_in", "Lund", "profile", AT, AT)]
-    assert with_all_said(said, parts) == parts
+    assert with_whole_sentence(said, parts) == parts
 
 
 def test_a_question_is_no_part_of_a_line() -> None:
-    assert with_all_said("I'm Tove, who keeps the keys here?", [NAMED]) == [NAMED]
+    assert with_whole_sentence("I'm Tove, who keeps the keys here?", [NAMED]) == [NAMED]

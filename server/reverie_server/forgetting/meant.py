@@ -26,8 +26,8 @@ from reverie_server.forgetting.choice import (
     of_what_is_named,
     with_evidence,
 )
+from reverie_server.forgetting.earlier_mentions import EarlierMentions, mentioned_on, whole_request
 from reverie_server.forgetting.selection import Selection
-from reverie_server.forgetting.told_then import ToldThen, told_on, whole_request
 from reverie_server.heuristics.extract import asks_to_remember
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.requests.confidences import (
@@ -41,9 +41,9 @@ from reverie_server.heuristics.requests.confidences import (
 )
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
 from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.heuristics.requests.mention_dates import is_of_mention
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.heuristics.requests.secrecy import is_private
-from reverie_server.heuristics.requests.told_when import is_of_telling
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import (
     MAX_HEARD,
@@ -83,7 +83,7 @@ class MeantStatements:
     def __init__(self, selection: Selection, models: ModelSlot) -> None:
         self._selection = selection
         self._models = models
-        self._told_then = ToldThen(selection, models)
+        self._earlier_mentions = EarlierMentions(selection, models)
 
     async def find(
         self,
@@ -157,11 +157,11 @@ class MeantStatements:
         does not."""
         today = at.astimezone(ZoneInfo(grant.settings.time_zone)).date()
         whole = whole_request(request, today)
-        then = told_on(whole.sentence, today)
+        then = mentioned_on(whole.sentence, today)
         if then is None or whole.kind == "topic":
             return None
         of_talk = {text for each in before.talk for text in each.sentences}
-        found = await self._told_then.find(grant, place, whole, then, at, of_talk)
+        found = await self._earlier_mentions.find(grant, place, whole, then, at, of_talk)
         if not found or (is_sure and len(found) > 1):
             return []
         return [*found, *_own_words(request, whole)]
@@ -195,7 +195,7 @@ class MeantStatements:
             # It says so of itself, unless it plainly means another statement.
             others = [text for text, chance in chances.items() if chance >= _MEANT and text != request.sentence]
             return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
-        if is_named or (request.kind == "told" and is_of_telling(request.sentence)):
+        if is_named or (request.kind == "told" and is_of_mention(request.sentence)):
             # It speaks of another statement: where that is not found, nothing is done by forgetting the request.
             chances.pop(request.sentence, None)
         if is_sure:
@@ -323,7 +323,7 @@ def _announces(sentence: str) -> bool:
     not."""
     colon = _ANNOUNCES.search(sentence)
     told = "" if colon is None else sentence[colon.start() :]
-    return colon is not None and not (names_told(told) or is_of_telling(told))
+    return colon is not None and not (names_told(told) or is_of_mention(told))
 
 
 def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:

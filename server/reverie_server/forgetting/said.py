@@ -32,7 +32,7 @@ from reverie_server.forgetting.unmet import UnmetRequests
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.requests.likely_requests import forgetting_asked, speaks_of_forgetting, topic_of
-from reverie_server.heuristics.requests.told_when import is_of_telling
+from reverie_server.heuristics.requests.mention_dates import is_of_mention
 from reverie_server.search.asked.asking import LEAST_ALONE, chance_of_asking
 from reverie_server.search.asked.heard import WAITS
 from reverie_server.search.query_terms import meaning_of
@@ -215,7 +215,7 @@ class SaidForgetting:
                 outcomes.append("unmet")
             elif not texts and is_for_model:
                 outcomes.append("for_model")
-            elif not texts and (request.chance >= _ALL_BUT_SURELY or is_of_telling(request.sentence)):
+            elif not texts and (request.chance >= _ALL_BUT_SURELY or is_of_mention(request.sentence)):
                 outcomes.append("unmet")
             texts = [text for text in texts if text != WAITS]
             meant = [text for text in texts if _may_go(text)]

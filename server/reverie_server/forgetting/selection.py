@@ -284,11 +284,11 @@ class Selection:
         """The statements of `NearStatements.find`."""
         return await self._near_statements.find(grant, place, queries)
 
-    async def said_between(
+    async def statements_between(
         self, grant: Grant, place: Place, spans: Sequence[tuple[datetime, datetime]]
     ) -> list[NearStatement]:
-        """The statements of `NearStatements.said_between`."""
-        return await self._near_statements.said_between(grant, place, spans)
+        """The statements of `NearStatements.statements_between`."""
+        return await self._near_statements.statements_between(grant, place, spans)
 
     async def exchanges(self, grant: Grant, place: Place, texts: Sequence[str]) -> list[tuple[str, str]]:
         """The messages of the owner with one of some texts, each with its answer; the newest, at most MAX_FOUND."""

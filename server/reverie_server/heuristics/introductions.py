@@ -12,13 +12,13 @@ from reverie_server.heuristics.stated_fact import SELF, StatedFact
 _MAX_CHARS, _FEWEST_TERMS = 160, 2
 
 
-def with_all_said(sentence: str, found: Sequence[StatedFact]) -> Sequence[StatedFact]:
+def with_whole_sentence(sentence: str, found: Sequence[StatedFact]) -> Sequence[StatedFact]:
     """The facts of a sentence in which the user says who they are, with all of it for their text where no more than the
     name was read: what stands behind it tells more. "Tove, 38, I carve spoons in Umeå" is read only half."""
-    said = sentence.strip()
+    whole = sentence.strip()
     is_introduction = any((fact.subject, fact.predicate) == (SELF, "name") and fact.change is None for fact in found)
     texts = {fact.text for fact in found}
-    if not is_introduction or len(texts) > 1 or len(said) > _MAX_CHARS or any(f.is_request for f in found):
+    if not is_introduction or len(texts) > 1 or len(whole) > _MAX_CHARS or any(f.is_request for f in found):
         return found
-    is_longer = len(content_terms(said) - content_terms(*texts)) >= _FEWEST_TERMS and said[-1:] not in "?？:："
-    return [replace(fact, text=said) for fact in found] if is_longer else found
+    is_longer = len(content_terms(whole) - content_terms(*texts)) >= _FEWEST_TERMS and whole[-1:] not in "?？:："
+    return [replace(fact, text=whole) for fact in found] if is_longer else found

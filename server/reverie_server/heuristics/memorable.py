@@ -23,7 +23,7 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases, all_role
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.former import holds_no_more, is_of_the_past
-from reverie_server.heuristics.introductions import with_all_said
+from reverie_server.heuristics.introductions import with_whole_sentence
 from reverie_server.heuristics.needs_context import is_no_statement, needs_context
 from reverie_server.heuristics.own_rules import says_a_rule
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -211,7 +211,7 @@ class _Reading:
     def lines_of(self, message: Message, sentence: str, found: Sequence[StatedFact]) -> list[Memorable]:
         """The lines to keep of a sentence."""
         lines: list[Memorable] = []
-        found = with_all_said(sentence, found)
+        found = with_whole_sentence(sentence, found)
         for text in dict.fromkeys(fact.text for fact in found):
             of_text = tuple(fact for fact in found if fact.text == text)
             is_request = any(fact.is_request for fact in of_text)

@@ -24,9 +24,9 @@ from reverie_server.text.statement_spans import statements
 SQL = Queries(__file__)
 MAX_NEAR = 48
 """The most statements that are near to some queries."""
-MAX_SAID = 240
+MAX_MESSAGES = 240
 """Of one span of time the statements of so many messages are read."""
-_MAX_CHARS_SAID = 4_000
+_MAX_MESSAGE_CHARS = 4_000
 _NEAR_PASSAGES = 40
 # A line of the log of conversations.
 _LOGGED = re.compile(r"^(?:[-*] )?\[\d\d:\d\d\] ", re.MULTILINE)
@@ -67,11 +67,11 @@ class NearStatements:
         rows = {row["chunk_id"]: row for row in await self._passages(grant, place, chunk_ids)}
         return await asyncio.to_thread(_statements_of, [rows[each] for each in chunk_ids if each in rows])
 
-    async def said_between(
+    async def statements_between(
         self, grant: Grant, place: Place, spans: Sequence[tuple[datetime, datetime]]
     ) -> list[NearStatement]:
         """The statements of what the owner said in some spans of time, each from a time to before another: those of the
-        newest MAX_SAID messages of each, the newest message first, each text once."""
+        newest MAX_MESSAGES messages of each, the newest message first, each text once."""
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
             params = {
                 "tenant_id": place.tenant_id,
@@ -79,11 +79,11 @@ class NearStatements:
                 "owner_key": grant.principal.owner_key,
                 "since": [since for since, _ in spans],
                 "until": [until for _, until in spans],
-                "limit": MAX_SAID,
-                "chars": _MAX_CHARS_SAID,
+                "limit": MAX_MESSAGES,
+                "chars": _MAX_MESSAGE_CHARS,
             }
-            rows = await (await connection.execute(SQL["said_between"], params)).fetchall()
-        return await asyncio.to_thread(_statements_said, rows)
+            rows = await (await connection.execute(SQL["statements_between"], params)).fetchall()
+        return await asyncio.to_thread(_statements_of_messages, rows)
 
     async def _passages(self, grant: Grant, place: Place, chunk_ids: Sequence[int]) -> list[DictRow]:
         async with self._database.tenant(place.tenant_id, snapshot=True) as connection:
@@ -109,7 +109,7 @@ def _statements_of(rows: Sequence[DictRow]) -> list[NearStatement]:
     return list(found.values())[:MAX_NEAR]
 
 
-def _statements_said(rows: Sequence[DictRow]) -> list[NearStatement]:
+def _statements_of_messages(rows: Sequence[DictRow]) -> list[NearStatement]:
     found: dict[str, NearStatement] = {}
     for row in rows:
         for each in _statements_in(row["content"], row["at"]):

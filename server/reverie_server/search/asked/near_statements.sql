@@ -10,7 +10,7 @@ WHERE c.tenant_id = %(tenant_id)s AND c.chunk_id = ANY(%(chunk_ids)s::bigint[])
   AND (c.tier = 'document' OR (m.role = 'user' AND (s.owner_key = %(owner_key)s::text OR %(owner_key)s::text IS NULL AND s.owner_key IS NULL)))
 ORDER BY c.chunk_id;
 
--- said_between: what an owner's messages as a user say in some spans of time, so many of each, the newest first; of each
+-- statements_between: what an owner's messages as a user say in some spans of time, so many of each, the newest first; of each
 -- message so many characters
 SELECT left(m.content, %(chars)s) AS content, m.at FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[]) AS span(since, until)
 CROSS JOIN LATERAL (

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from reverie_server.forgetting.told_then import told_on, whole_request
+from reverie_server.forgetting.earlier_mentions import mentioned_on, whole_request
 from reverie_server.heuristics.requests.confidences import is_told_just_now
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
-from reverie_server.heuristics.requests.told_when import is_of_telling, told_when, without_when
+from reverie_server.heuristics.requests.mention_dates import is_of_mention, mention_date, without_dates
 
 # A Wednesday.
 TODAY = date(2026, 3, 25)
@@ -34,7 +34,7 @@ TODAY = date(2026, 3, 25)
     ],
 )
 def test_a_request_says_whether_it_was_told_on_another_day(said: str, is_then: bool, is_now: bool) -> None:
-    assert (told_on(said, TODAY) is not None, is_told_just_now(said)) == (is_then, is_now)
+    assert (mentioned_on(said, TODAY) is not None, is_told_just_now(said)) == (is_then, is_now)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,16 @@ def test_a_request_says_whether_it_was_told_on_another_day(said: str, is_then: b
     ],
 )
 def test_the_day_of_telling_is_named(said: str, days: list[str]) -> None:
-    found = told_when(said, TODAY)
+    found = mention_date(said, TODAY)
     assert found is not None
     assert found.days is not None
     assert sorted(f"{day:%m-%d}" for day in found.days) == days
 
 
 def test_a_number_of_days_or_weeks_is_taken_roughly() -> None:
-    exact, rough = (told_when(f"I told you {many} about the barn", TODAY) for many in ("2 days ago", "two weeks ago"))
+    exact, rough = (
+        mention_date(f"I told you {many} about the barn", TODAY) for many in ("2 days ago", "two weeks ago")
+    )
     assert exact is not None
     assert rough is not None
     assert exact.days == {date(2026, 3, 23)}
@@ -83,7 +85,7 @@ def test_a_number_of_days_or_weeks_is_taken_roughly() -> None:
     ],
 )
 def test_of_some_day_none_is_known(said: str) -> None:
-    found = told_when(said, TODAY)
+    found = mention_date(said, TODAY)
     assert found is not None
     assert found.days is None
 
@@ -101,11 +103,11 @@ def test_of_some_day_none_is_known(said: str) -> None:
     ],
 )
 def test_the_day_of_what_happened_is_not_that_of_telling(said: str) -> None:
-    assert told_when(said, TODAY) is None
+    assert mention_date(said, TODAY) is None
 
 
 def test_the_day_names_nothing_that_was_told() -> None:
-    assert without_when("What I told you last Friday night about the barn", TODAY) == "What I told you about the barn"
+    assert without_dates("What I told you last Friday night about the barn", TODAY) == "What I told you about the barn"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_the_day_names_nothing_that_was_told() -> None:
     ],
 )
 def test_what_speaks_of_what_was_told(said: str, is_it: bool) -> None:
-    assert is_of_telling(said) is is_it
+    assert is_of_mention(said) is is_it
 
 
 def _request(sentence: str, *before: str) -> ForgetRequest:

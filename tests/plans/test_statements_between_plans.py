@@ -12,7 +12,7 @@ from tests.talks import Talk
 
 from reverie_indexer.database.database import Database, visible_slices
 from reverie_server.runtime import Runtime
-from reverie_server.search.asked.near_statements import MAX_SAID, SQL
+from reverie_server.search.asked.near_statements import MAX_MESSAGES, SQL
 
 OWNERS, MESSAGES = 24, 60
 
@@ -33,11 +33,11 @@ async def test_what_was_said_in_a_span_of_time_is_read_by_an_index(
             "owner_key": "user:3",
             "since": [now - timedelta(days=4000), now + timedelta(days=1)],
             "until": [now + timedelta(days=1), now + timedelta(days=2)],
-            "limit": MAX_SAID,
+            "limit": MAX_MESSAGES,
             "chars": 4000,
         }
-        found = await (await connection.execute(SQL["said_between"], params)).fetchall()
-        plan = scans(await explained(connection, SQL["said_between"], params))
+        found = await (await connection.execute(SQL["statements_between"], params)).fetchall()
+        plan = scans(await explained(connection, SQL["statements_between"], params))
     assert found[0]["content"].endswith("of 3 tells of the weather at the lake.")
     assert len(found) == MESSAGES
     assert not [node for node in plan if node["Node Type"] == "Seq Scan" and node["Relation Name"] == "messages"]

@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from reverie_server.forgetting.told_then import MOST_EMBEDDED, _spans, possible_of
+from reverie_server.forgetting.earlier_mentions import MOST_EMBEDDED, _spans, candidates_of
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.requests.secrecy import is_private, only_confides
 from reverie_server.heuristics.requests.themes import shares_theme
+from reverie_server.search.asked.earlier_statements import meant_of, weighed
 from reverie_server.search.asked.heard import NearStatement
-from reverie_server.search.asked.of_another_day import meant_of, weighed
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 BARN, GOAT = "The barn was set on fire by Rolf.", "The goat eats out of the bucket."
@@ -93,5 +93,5 @@ def test_days_that_follow_on_each_other_are_one_span_with_the_night() -> None:
 def test_of_a_day_of_many_statements_those_with_a_word_of_the_request_come_first() -> None:
     request = ForgetRequest("told", "What I told you yesterday about Rolf, wipe it.", "", (), ())
     others = [_said(f"The goat has eaten bucket number {number}.") for number in range(2 * MOST_EMBEDDED)]
-    found = possible_of(request, [*others, _said(BARN)], "english", date(2026, 3, 2))
+    found = candidates_of(request, [*others, _said(BARN)], "english", date(2026, 3, 2))
     assert (len(found), found[0].text) == (MOST_EMBEDDED, BARN)

@@ -21,10 +21,10 @@ from reverie_server.search.query_terms import meaning_of
 _OF_WORDS, _OF_THEME, _OF_CONFIDENCE, _OF_PRIVACY, _OF_CHANCE = 2.0, 1.0, 1.5, 0.4, 0.3
 _MOST_ODDS = 4.0
 # What stands beside it in its message has a part in its words.
-_OF_BESIDE = 0.4
+_OF_NEIGHBOURS = 0.4
 _OF_LATER_TOPIC = 0.7
 # What is told beside a word of confidence that says more than that, too, is told in as much.
-_CONFIDED_BESIDE = 0.6
+_OF_PRIVATE_NEIGHBOUR = 0.6
 # So far ahead of all others is what is meant.
 _AHEAD = 0.8
 _FEWEST_POINTS = -0.5
@@ -68,8 +68,8 @@ def weighed(
     their texts. `topics` are words by which it names something, the first of them more surely than others.
     """
     texts = [each.text for each in statements]
-    beside = [f"{each.previous} {each.text} {each.following}" for each in statements]
-    terms = [meaning_of(text, language).terms for text in (*texts, *beside)]
+    with_neighbours = [f"{each.previous} {each.text} {each.following}" for each in statements]
+    terms = [meaning_of(text, language).terms for text in (*texts, *with_neighbours)]
     shares = [
         [_OF_LATER_TOPIC**number * share for share in shares_of(topic, terms, language)]
         for number, topic in enumerate(topics)
@@ -79,7 +79,7 @@ def weighed(
     return [
         Weighed(
             each,
-            max(own[at], _OF_BESIDE * around[at] + (1 - _OF_BESIDE) * own[at]),
+            max(own[at], _OF_NEIGHBOURS * around[at] + (1 - _OF_NEIGHBOURS) * own[at]),
             own[at],
             shares_theme(request, each.text),
             _confidence(each),
@@ -103,16 +103,16 @@ def meant_of(found: Sequence[Weighed], *, is_day_known: bool) -> list[str]:
     ahead = best.points - max((each.points for each in ranked[1:]), default=0.0)
     if not has_evidence or best.points < _FEWEST_POINTS or ahead < _AHEAD:
         return []
-    beside = [text for text in (best.statement.previous, best.statement.following) if only_confides(text)]
-    return [best.statement.text, *beside]
+    neighbours = (best.statement.previous, best.statement.following)
+    return [best.statement.text, *filter(only_confides, neighbours)]
 
 
 def _confidence(statement: NearStatement) -> float:
     """How surely a statement is told in confidence: it says so, or what stands beside it says that and no more."""
-    beside = (statement.previous, statement.following)
-    if is_private(statement.text) or any(map(only_confides, beside)):
+    neighbours = (statement.previous, statement.following)
+    if is_private(statement.text) or any(map(only_confides, neighbours)):
         return 1.0
-    return _CONFIDED_BESIDE if any(map(is_private, beside)) else 0.0
+    return _OF_PRIVATE_NEIGHBOUR if any(map(is_private, neighbours)) else 0.0
 
 
 def _within(odds: float) -> float:

@@ -60,22 +60,22 @@ _OWN_WORD = re.compile(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
-class ToldWhen:
+class MentionDate:
     """That a thing was told on another day: one of `days`, or a day that is not known (None)."""
 
     days: frozenset[date] | None
 
 
-def told_when(sentence: str, today: date) -> ToldWhen | None:
+def mention_date(sentence: str, today: date) -> MentionDate | None:
     """When a sentence, said `today`, says that its speaker told a thing; None where it says of no other day."""
     plain = aligned(sentence[:_MAX_CHARS])
     for day in past_days(plain, today):
-        if _is_of_telling(plain, day):
-            return ToldWhen(day.days)
+        if _dates_mention(plain, day):
+            return MentionDate(day.days)
     return None
 
 
-def without_when(sentence: str, today: date) -> str:
+def without_dates(sentence: str, today: date) -> str:
     """A sentence without the words for days before `today`, which name nothing that was told."""
     found = [sentence[:_MAX_CHARS]]
     for day in reversed(list(past_days(aligned(found[0]), today))):
@@ -83,12 +83,12 @@ def without_when(sentence: str, today: date) -> str:
     return " ".join(part for each in [*found, sentence[_MAX_CHARS:]] if (part := each.strip()))
 
 
-def is_of_telling(sentence: str) -> bool:
+def is_of_mention(sentence: str) -> bool:
     """Whether a sentence speaks of what its speaker told the assistant, on whatever day."""
     return _TELLS.search(aligned(sentence[:_MAX_CHARS])) is not None
 
 
-def _is_of_telling(plain: str, day: PastDay) -> bool:
+def _dates_mention(plain: str, day: PastDay) -> bool:
     """Whether a day is one of telling: it stands beside the verb, before what was told."""
     if _TIME_BEHIND.search(plain, max(0, day.start - 120), day.start) is not None:
         return True
