@@ -108,7 +108,7 @@ async def test_no_canary_is_where_it_does_not_belong(
             if missing := unreached(driver):
                 await driver.run(40, of={label for label in TABLE if any(_is_of(label, what) for what in missing)})
                 # What enters the long-term memory is on the morning card and in the status.
-                if any("morning-card" in what for what in missing):
+                if any("morning-card" in what or "dreaming/status" in what for what in missing):
                     await driver.run(20, of={label for label in TABLE if label.endswith("/dreaming/focused")})
                 # A key is revoked by whoever has just made it.
                 if any("/keys/{key_id} done" in what for what in missing):
