@@ -111,7 +111,7 @@ async def vectors_of(texts: Sequence[str]) -> dict[str, Floats]:
 
 
 def packed_numbers(array: NDArray[np.generic]) -> str:
-    """Numbers as a file of models has them (`search.asked.trees.read_floats`)."""
+    """Numbers as a file of models has them (`heuristics.trees.read_floats`)."""
     return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
 
 

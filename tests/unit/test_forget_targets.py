@@ -8,11 +8,11 @@ import pytest
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
+from reverie_server.heuristics.trees import Trees
 from reverie_server.search.asked.features import FEATURES, Vectors, features
 from reverie_server.search.asked.heard import MAX_HEARD, WAITS, Heard, HeardMessage, heard_of
 from reverie_server.search.asked.matching import Matching
 from reverie_server.search.asked.targets import among, log_odds, models, nearest_first
-from reverie_server.search.asked.trees import Trees
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingClassifier
 
 from reverie_bench.recall import logistic
 from reverie_bench.requests.asking import Odds, answered_messages, fit_asking
@@ -30,24 +29,21 @@ from reverie_bench.requests.talks.cases import (
     talks_of_lives,
 )
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, packed_numbers, vectors_by
+from reverie_bench.tree_fit import TreeSizes, fit_trees, trees_file_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import OF_ANSWER, opening
 from reverie_server.heuristics.requests.request_model import KINDS
+from reverie_server.heuristics.trees import Trees
 from reverie_server.search.asked import targets
 from reverie_server.search.asked.features import Vectors, features, named_by
 from reverie_server.search.asked.heard import WAITS
 from reverie_server.search.asked.matching import Matching
 from reverie_server.search.asked.targets import among
-from reverie_server.search.asked.trees import Trees
 
 _RIDGE, SEED = 0.3, 20261127
-_RATE, _FEWEST, _SHARE, _COLUMNS = 0.06, 6, 0.7, 0.3
-_Size = tuple[int, int]
-# How many trees, and how deep.
-_OF_SINGLE: _Size = (180, 4)
-_OF_AMONG: _Size = (80, 3)
+_OF_SINGLE, _OF_AMONG = TreeSizes(trees=180, depth=4, fewest=6), TreeSizes(trees=80, depth=3, fewest=6)
 _OF_REQUEST = ("ahead", "inside")
 # Plain requests are of those to forget.
 _OF_KEEPING: tuple[Surroundings, ...] = ("alone", "in a memory", "in a long talk", "not there", "asks for nothing")
@@ -170,7 +166,7 @@ def _fit_targets(
             for case in some
         ]
         print(f"  held, {which}: {how_well(some, [logistic.sigmoid(each.astype(np.float64)) for each in found])}")
-    models: dict[str, object] = {"single": _file_of(single), "among": _file_of(beside_others)}
+    models: dict[str, object] = {"single": trees_file_of(single), "among": trees_file_of(beside_others)}
     if (whole := matchings[_NO_FOLD]) is not None:
         models["matching"] = _matching_file_of(whole)
     return {**models, "usual": packed_numbers(space.usual)}
@@ -183,13 +179,13 @@ def _matching(space: Space, asks: Asked, cases: Sequence[Case]) -> Matching | No
 
 
 def _without_fold(
-    rows: Sequence[NDArray[np.float32]], labels: Sequence[NDArray[np.bool_]], folds: NDArray[np.int64], size: _Size
+    rows: Sequence[NDArray[np.float32]], labels: Sequence[NDArray[np.bool_]], folds: NDArray[np.int64], sizes: TreeSizes
 ) -> list[NDArray[np.float32]]:
     """The log-odds of each case by trees that have not seen its fold."""
     found = [np.zeros(0, np.float32)] * len(rows)
     for fold in range(FOLDS):
         others = np.flatnonzero(folds != fold).tolist()
-        trees = _fit_trees([rows[at] for at in others], [labels[at] for at in others], size)
+        trees = _fit_trees([rows[at] for at in others], [labels[at] for at in others], sizes)
         for at in np.flatnonzero(folds == fold).tolist():
             found[at] = trees.log_odds(rows[at])
     return found
@@ -269,39 +265,8 @@ def _features(
     return features(*parts, lambda kind, text, _vector, name: kinds[kind].odds[name].get(text, 0.0))
 
 
-def _fit_trees(rows: Sequence[NDArray[np.float32]], is_meant: Sequence[NDArray[np.bool_]], size: _Size) -> Trees:
-    made = GradientBoostingClassifier(
-        n_estimators=size[0], max_depth=size[1], learning_rate=_RATE, min_samples_leaf=_FEWEST, subsample=_SHARE,
-        max_features=_COLUMNS, random_state=0,
-    )  # fmt: skip
-    outcomes = np.concatenate(is_meant)
-    made.fit(np.vstack(rows), outcomes)
-    each = [tree.tree_ for tree in made.estimators_[:, 0]]
-    nodes = max(tree.node_count for tree in each)
-    feature, below, above = (np.zeros((len(each), nodes), np.int16) for _ in range(3))
-    threshold, value = (np.zeros((len(each), nodes), np.float32) for _ in range(2))
-    for number, tree in enumerate(each):
-        count, itself = tree.node_count, np.arange(tree.node_count)
-        is_leaf = tree.children_left < 0
-        feature[number, :count] = np.where(is_leaf, 0, tree.feature)
-        threshold[number, :count] = np.where(is_leaf, 0, tree.threshold)
-        below[number, :count] = np.where(is_leaf, itself, tree.children_left)
-        above[number, :count] = np.where(is_leaf, itself, tree.children_right)
-        value[number, :count] = np.where(is_leaf, _RATE * tree.value[:, 0, 0], 0)
-    return Trees(feature, threshold, below, above, value, size[1], logistic.logit(float(outcomes.mean())))
-
-
-def _file_of(trees: Trees) -> dict[str, object]:
-    arrays = {"feature": trees.feature, "below": trees.below, "above": trees.above}
-    numbers = {"threshold": trees.threshold, "value": trees.value}
-    count, nodes = trees.feature.shape
-    return {
-        "trees": count,
-        "nodes": nodes,
-        "depth": trees.depth,
-        "offset": round(trees.offset, 4),
-        **{name: packed_numbers(each) for name, each in (arrays | numbers).items()},
-    }
+def _fit_trees(rows: Sequence[NDArray[np.float32]], is_meant: Sequence[NDArray[np.bool_]], sizes: TreeSizes) -> Trees:
+    return fit_trees(np.vstack(rows), np.concatenate(is_meant), sizes)
 
 
 def _matching_file_of(fitted: Matching) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reverie_server.search.asked.trees import read_floats
+from reverie_server.heuristics.trees import read_floats
 
 Vector = NDArray[np.float32]
 

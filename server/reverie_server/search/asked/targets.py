@@ -20,10 +20,10 @@ import numpy as np
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.requests.memory_requests import Kind as Asked
 from reverie_server.heuristics.requests.request_kinds import LEAST_ODDS
+from reverie_server.heuristics.trees import Trees, read_floats, read_trees
 from reverie_server.search.asked.features import Vectors, features
 from reverie_server.search.asked.heard import Heard
 from reverie_server.search.asked.matching import Matching, Vector, read_matching
-from reverie_server.search.asked.trees import Trees, read_floats, read_trees
 
 MODEL_FILE = Path(__file__).with_suffix(".json")
 
