@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from reverie_indexer.embed.local import load_local
 from reverie_server.facts.unread import as_open
 from reverie_server.heuristics.changes.aspects import aspect_models, same_aspect
 from reverie_server.heuristics.changes.change_pairs import (
+    COLUMNS,
     FEATURES,
     OF_ASPECTS,
     OF_WORDS,
@@ -29,7 +31,7 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
-from reverie_server.heuristics.changes.lasting_facts import ends_for_certain
+from reverie_server.heuristics.changes.lasting_facts import may_end_whole
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     NewSentence,
@@ -38,24 +40,46 @@ from reverie_server.heuristics.changes.paired_changes import (
     can_end_whole,
     nearness_of,
     pair_log_odds,
+    pair_rows,
 )
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
+from reverie_server.heuristics.trees import Trees
 
 THEN, NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
 NOTHING = np.zeros(E5.shape.hidden, np.float32)
-NEW = NewSentence("New things now.", "english", NOTHING, NOTHING)
+NEW = NewSentence("New things now.", "english", NOTHING, NOTHING, NOW)
+# One tree: 3 where a column is above a limit, else -2.
+ABOVE, NOT_ABOVE = 3, -2
 
 
-def model_of(**weights: float) -> PairModel:
-    """A model that weighs some features, and nothing else."""
+def model_of(*, share: float = 0.0, **weights: float) -> PairModel:
+    """A model that weighs some features, and nothing else; what it says of a pair counts a `share`."""
     features = np.array([weights.get(name, 0.0) for name in FEATURES], np.float32)
     # Of all numbers the last one, as it is.
     hidden, as_it_is = np.zeros((len(FEATURES) + 1, 2), np.float32), np.array([1.0, -1.0], np.float32)
     hidden[-1] = as_it_is
     network = Network(hidden, np.zeros(2, np.float32), as_it_is, 0.0)
     joint = {"of_network": 1.0, "of_change": weights.get("as_change", 0.0), "joint_offset": weights.get("joint", 0.0)}
-    return PairModel(E5.name, features, NOTHING, NOTHING, 0.0, network, **joint, limit=0.0, likely=1.0, least_ends=-3.0)
+    limits = {"share_of_pair": share, "limit": 0.0, "likely": 1.0, "certain": 2.0, "least_ends": -3.0}
+    return PairModel(
+        E5.name, features, NOTHING, NOTHING, 0.0, network, **joint, trees=tree_of("of_pair", 0.5), **limits
+    )
+
+
+def tree_of(column: str, limit: float) -> Trees:
+    """A tree that asks whether a column is above a limit."""
+    feature = np.array([[COLUMNS.index(column), 0, 0]], np.int16)
+    below, above = np.array([[1, 1, 2]], np.int16), np.array([[2, 1, 2]], np.int16)
+    numbers = (np.array([each], np.float32) for each in ([limit, 0, 0], [0, NOT_ABOVE, ABOVE]))
+    threshold, value = numbers
+    return Trees(feature, threshold, below, above, value, 1, 0.0)
+
+
+def by_pair(new: NewSentence, earlier: list[EarlierSentence], model: PairModel) -> list[float]:
+    """The log-odds of each pair by itself, of 9 sentences that were said."""
+    found: list[float] = pair_rows(new, earlier, 9, model)[:, COLUMNS.index("of_pair")].tolist()
+    return found
 
 
 def statement(sentence: str, language: str = "english") -> ChangeSentence:
@@ -136,23 +160,39 @@ def test_the_features_of_what_else_was_said() -> None:
 
 
 def test_each_earlier_sentence_is_judged_among_the_others() -> None:
-    earlier = [EarlierSentence("Old things.", NOTHING, nearness) for nearness in (0.2, 0.6, 0.5)]
+    earlier = [EarlierSentence("Old things.", NOTHING, nearness, THEN) for nearness in (0.2, 0.6, 0.5)]
 
     def judged(model: PairModel) -> list[float]:
-        return pair_log_odds(NEW, earlier, 9, model)
+        return by_pair(NEW, earlier, model)
 
     assert judged(model_of(nearest=1.0)) == [0, 1, 0]
     assert judged(model_of(rank=6.0)) == pytest.approx([2, 0, 1])
     assert judged(model_of(ahead=0.25)) == pytest.approx([-0.4, 0.1, -0.1])
     assert judged(model_of(alone=3.0)) == pytest.approx([1, 1, 1])
+    assert pair_log_odds(NEW, earlier, 9, model_of(nearest=1.0)) == [NOT_ABOVE, ABOVE, NOT_ABOVE]
+    by_both = pair_log_odds(NEW, earlier, 9, model_of(share=0.25, nearest=1.0))
+    assert by_both == pytest.approx([0.75 * NOT_ABOVE, 0.25 + 0.75 * ABOVE, 0.75 * NOT_ABOVE])
     assert pair_log_odds(NEW, [], 9, model_of(rank=1.0)) == []
+
+
+def test_the_days_between_two_sentences_and_the_aspects_of_both_are_weighed_too() -> None:
+    earlier = [EarlierSentence("Old.", NOTHING, 0.5, NOW - timedelta(days=days)) for days in (2, 40)]
+    model = model_of()
+    rows = pair_rows(NEW, earlier, 9, model)
+    shares = model.aspects(NOTHING)
+    assert rows.shape == (2, len(COLUMNS) + len(shares))
+    assert rows[:, COLUMNS.index("days")].tolist() == [2, 40]
+    assert rows[0, COLUMNS.index("old_chars")] == 4
+    assert rows[0, COLUMNS.index("new_chars")] == len(NEW.text)
+    assert rows[0, len(COLUMNS) :] == pytest.approx(shares)
+    assert pair_log_odds(NEW, earlier, 9, replace(model, trees=tree_of("days", 7))) == [NOT_ABOVE, ABOVE]
 
 
 def test_what_a_sentence_is_near_to_as_a_change_counts_beside_what_it_says() -> None:
     x, y = np.eye(2, E5.shape.hidden, dtype=np.float32)
-    new = NewSentence("New things now.", "english", NOTHING, x)
-    earlier = [EarlierSentence("Old things.", each, 0.5) for each in (x, y, (x - y) / np.float32(2**0.5))]
-    judged = pair_log_odds(new, earlier, 9, model_of(as_change=10.0, joint=-4.0))
+    new = NewSentence("New things now.", "english", NOTHING, x, NOW)
+    earlier = [EarlierSentence("Old things.", each, 0.5, THEN) for each in (x, y, (x - y) / np.float32(2**0.5))]
+    judged = by_pair(new, earlier, model_of(as_change=10.0, joint=-4.0))
     assert judged == pytest.approx([6, -4, 10 * 2**-0.5 - 4])
 
 
@@ -171,10 +211,10 @@ def test_a_day_is_no_place() -> None:
 def test_what_is_all_but_the_same_without_a_word_of_change_is_said_again() -> None:
     x = np.zeros(E5.shape.hidden, np.float32)
     x[0] = 1.0
-    earlier = [EarlierSentence("Lots of things.", x, 1.0)]
-    again, otherwise = (NewSentence(text, "english", x, x) for text in ("A lot of things.", "New things now."))
+    earlier = [EarlierSentence("Lots of things.", x, 1.0, THEN)]
+    again, otherwise = (NewSentence(text, "english", x, x, NOW) for text in ("A lot of things.", "New things now."))
     assert pair_log_odds(again, earlier, 9, model_of(nearest=1.0)) == [-math.inf]
-    assert pair_log_odds(otherwise, earlier, 9, model_of(nearest=1.0)) == [1.0]
+    assert pair_log_odds(otherwise, earlier, 9, model_of(nearest=1.0)) == [ABOVE]
 
 
 def test_the_nearest_parts_say_how_near_sentences_are() -> None:
@@ -456,14 +496,13 @@ def test_what_is_marked_ends_by_what_can_be_said_of_it(
     assert can_end_marked(change, text, [fact]) is can_end
 
 
-def test_what_is_all_but_certain_needs_no_word_and_takes_back_nothing_that_lasts() -> None:
+def test_what_lasts_and_what_somebody_cannot_have_is_not_over_altogether() -> None:
     code = OpenFact("padlock", "is", "5520", "The padlock is 5520.", THEN, is_functional=True, about_user=False)
     diet = OpenFact("user", "diet", "vegan", "I'm vegan.", THEN, is_functional=True)
-    assert ends_for_certain(2.1, code.text, [code])
-    assert not ends_for_certain(1.9, code.text, [code])
-    assert not ends_for_certain(5.0, diet.text, [diet])
+    assert may_end_whole(code.text, [code])
+    assert not may_end_whole(diet.text, [diet])
     for said in ("Theo can't have shellfish", "Ben verträgt keine Nüsse", "Ana no puede comer gluten", "小波吃不得虾"):
-        assert not ends_for_certain(5.0, said, [])
+        assert not may_end_whole(said, [])
 
 
 def test_a_guess_needs_a_word_that_both_share_or_a_word_of_change() -> None:

@@ -1,5 +1,5 @@
 """Makes the model of changes: `python -m reverie_bench.changes.fit` (which needs `reverie[models]`), after the adapter
-(`changes.adapter`).
+(`changes.adapter`) and before the trees that weigh what it says in whole lives (`changes.whole_lives`).
 
 With how well it tells what is ended in lives that it was not made of: each of some folds is judged by the others, then
 the held lives by all. Lives in which little changes are as people talk, and tell how often it is right.
@@ -53,9 +53,6 @@ from reverie_server.heuristics.changes.change_pairs import (
     word_features,
 )
 
-LIMIT, LIKELY = -1.0, 0.0
-"""From these log-odds on a pair is a change, and a likely one: where little changes, two of three that are likely are
-one, and few of the others."""
 LEAST_ENDS = -3.5
 """Sentences that end something by less are not compared."""
 _RIDGE = 0.3
@@ -166,7 +163,7 @@ def how_well(rows: Sequence[Row], odds: Floats) -> str:
         at = int(np.searchsorted(right, recall * total))
         if at < len(best):
             parts.append(f"{recall:.1f} found, right {right[at] / (at + 1):.2f} (from {best[at][0]:.1f} on)")
-    for least in (LIKELY, LIMIT):
+    for least in (0.0, -1.0):
         found = sum(log_odds >= least for log_odds, _ in best)
         parts.append(f"from {least:g} on {right[found - 1] / total:.2f} found, right {right[found - 1] / found:.2f}")
     return f"{total} changes among {len(best)} sentences; {'; '.join(parts)}"
@@ -295,7 +292,7 @@ def _by_model(row: Row, vectors: Vectors, as_changes: Vectors, model: PairModel)
     new, old = vectors[row.case.new], vectors[row.old]
     ends, endable = model.ends(row.case.new, new), model.endable(row.old, old)
     pair = pair_features(row.of_words, row.near, ends, endable, model.aspects(new), model.aspects(old))
-    return model.log_odds(pair, old, new, as_changes[row.case.new])
+    return model.of_pair(pair, old, new, as_changes[row.case.new])
 
 
 def _weights(fitted: Fit, network: Network, joint: Fit) -> dict[str, object]:
@@ -315,8 +312,6 @@ def _weights(fitted: Fit, network: Network, joint: Fit) -> dict[str, object]:
         "of_network": round(float(joint.slopes[0]), 4),
         "of_change": round(float(joint.slopes[1]), 4),
         "joint_offset": round(joint.intercept, 4),
-        "limit": LIMIT,
-        "likely": LIKELY,
         "least_ends": LEAST_ENDS,
     }
 

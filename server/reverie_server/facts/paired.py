@@ -7,6 +7,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,7 @@ from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_value
-from reverie_server.heuristics.changes.lasting_facts import ends_for_certain, is_for_good
+from reverie_server.heuristics.changes.lasting_facts import is_for_good, may_end_whole
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -103,7 +104,7 @@ class _Earlier:
         if self.statement is None:
             return None
         text = self.sentence.text
-        is_certain = ends_for_certain(log_odds, text, self.facts)
+        is_certain = log_odds >= model.certain and may_end_whole(text, self.facts)
         if not is_certain and not can_end_whole(change, text, self.facts, is_likely=is_likely):
             return None
         # Who says a name, an age or an allergy says more than what is otherwise now.
@@ -169,11 +170,11 @@ class PairedChanges:
         own = np.stack(await self.vectors.of(units_of(change.said)))
         later = [each.statement for each in await self.said.near(own, after=change.said_at + APART)]
         await self.vectors.of([part for each in later for part in (each.sentence, *units_of(each.sentence))])
-        nearest = [((await self._sentence(each.sentence, own)).nearness, each) for each in later]
+        nearest = [((await self._sentence(each.sentence, each.message.at, own)).nearness, each) for each in later]
         nearest.sort(key=lambda each: -each[0])
         best: tuple[float, Unread, ChangeSentence, OpenFact, Unread | None, str] | None = None
         for nearness, newer in nearest[:MAX_LATER]:
-            sentence = EarlierSentence(change.said, vector, nearness)
+            sentence = EarlierSentence(change.said, vector, nearness, change.said_at)
             log_odds, as_change = await self._log_odds_of_late(sentence, newer)
             if as_change is None or log_odds < (self.model.limit if best is None else best[0]):
                 continue
@@ -205,7 +206,7 @@ class PairedChanges:
         if self.model.ends(change.said, vector) < self.model.least_ends:
             return None
         [as_change] = await self.vectors.of([change.said], "change")
-        return NewSentence(change.said, change.language, vector, as_change)
+        return NewSentence(change.said, change.language, vector, as_change, change.said_at)
 
     async def _earlier(
         self, change: ChangeSentence, facts: Sequence[tuple[OpenFact, Vector]], new: NewSentence
@@ -227,7 +228,7 @@ class PairedChanges:
         of_sentences: set[str] = set()
         for each in near_statements:
             statement = each.statement
-            sentence = await self._sentence(statement.sentence, own)
+            sentence = await self._sentence(statement.sentence, statement.message.at, own)
             of_sentences |= each.stated
             holding = [fact for text in sorted(each.stated & by_text.keys()) for fact in by_text[text]]
             if (made := self.made.get(statement.key)) is not None:
@@ -237,11 +238,14 @@ class PairedChanges:
             else:
                 found.append(_Earlier(sentence))
         found += [
-            _Earlier(await self._sentence(text, own), by_text[text]) for text in texts if text not in of_sentences
+            _Earlier(await self._sentence(text, by_text[text][-1].said_at, own), by_text[text])
+            for text in texts
+            if text not in of_sentences
         ]
         found.sort(key=lambda each: -max(each.sentence.nearness, float(each.sentence.vector @ new.as_change)))
         return found[:MAX_COMPARED]
 
-    async def _sentence(self, text: str, own: Vectors) -> EarlierSentence:
+    async def _sentence(self, text: str, said_at: datetime, own: Vectors) -> EarlierSentence:
         [vector] = await self.vectors.of([text])
-        return EarlierSentence(text, vector, nearness_of(own, np.stack(await self.vectors.of(units_of(text)))))
+        nearness = nearness_of(own, np.stack(await self.vectors.of(units_of(text))))
+        return EarlierSentence(text, vector, nearness, said_at)

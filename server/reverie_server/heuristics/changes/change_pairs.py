@@ -6,6 +6,9 @@ one aspect of a life (`aspects`), by the words that they share, the words for a 
 values, and by their vectors; a small network weighs its judgement with what it is made of. Beside it stands how near
 the new sentence as a change (`embed.adapter`) is to the old one. All are made of tagged lives and labelled groups in
 four languages (`python -m reverie_bench.changes.fit`), for each embedding model its own; there is none for another.
+
+In a whole life most of what is near to a sentence is no change, and much is said in passing. Decision trees weigh all
+of this once more, with the days between the two and how likely both are of each aspect (`changes.whole_lives`).
 """
 
 from __future__ import annotations
@@ -27,8 +30,10 @@ from reverie_server.heuristics.changes.values import is_other_value, values_of
 from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.terms import content_terms, is_unspaced
 from reverie_server.heuristics.sentence_model import SentenceModel, read_model
+from reverie_server.heuristics.trees import Trees, read_trees
 
 WEIGHTS_FILE = Path(__file__).with_name("change_pairs.json")
+TREES_FILE = Path(__file__).with_name("change_trees.json")
 SENTENCES_FILE = Path(__file__).with_name("change_kinds.json")
 OF_WORDS = (
     *("similarity", "tells", "over", "hedged", "old_tells", "old_hedged"),
@@ -40,6 +45,9 @@ OF_KINDS = ("ends", "endable", "ends_near", "ends_nearest", "ends_endable", "sur
 OF_ASPECTS = ("same_aspect", "of_aspect", "old_of_aspect")
 FEATURES = (*OF_WORDS, *OF_PLACE, *OF_KINDS, *OF_ASPECTS)
 """The features of a pair, in the order of their weights; each is about -3 to 3."""
+OF_BOTH = ("of_pair", "similarity", "of_change", "rank_of_change", "days", "old_chars", "new_chars")
+COLUMNS = (*OF_BOTH, *FEATURES)
+"""What the trees weigh, in their order; behind it comes how likely both are of each aspect."""
 MAX_UNITS = 6
 # A part of a sentence that is shorter says nothing by itself, and a short sentence is compared as a whole, too.
 _FEWEST_WORDS, _FEWEST_CHARS, _SHORT = 3, 5, 90
@@ -89,8 +97,9 @@ class PairModel:
 
     `features` weighs FEATURES; `old` and `new` are directions in the space of the embedding model `name`. `network` has
     FEATURES and what comes of these three. `of_network` weighs what it says, `of_change` the cosine of the new sentence
-    as a change with the old one, and `joint_offset` is added. From `likely` on two of three changes that are found are
-    some. A sentence that ends something by less than `least_ends` is compared with none.
+    as a change with the old one, and `joint_offset` is added. `trees` weigh that with COLUMNS, and it counts
+    `share_of_pair` beside what they say. From `likely` on four of five changes that are found are some, from `certain`
+    on nine of ten. A sentence that ends something by less than `least_ends` is compared with none.
     """
 
     name: str
@@ -102,13 +111,21 @@ class PairModel:
     of_network: float
     of_change: float
     joint_offset: float
+    trees: Trees
+    share_of_pair: float
     limit: float
     likely: float
+    certain: float
     least_ends: float
 
-    def log_odds(self, pair: NDArray[np.float32], old: Vector, new: Vector, as_change: Vector) -> float:
-        """Of a pair, by its features (`pair_features`), the vectors of both sentences, and that of the new one as a
-        change."""
+    def in_life(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The log-odds of pairs in a whole life, by rows of COLUMNS and how likely both are of each aspect."""
+        of_trees = self.trees.log_odds(rows)
+        return self.share_of_pair * rows[:, COLUMNS.index("of_pair")] + (1 - self.share_of_pair) * of_trees
+
+    def of_pair(self, pair: NDArray[np.float32], old: Vector, new: Vector, as_change: Vector) -> float:
+        """The log-odds of a pair by itself: by its features (`pair_features`), the vectors of both sentences, and that
+        of the new one as a change."""
         by_network = float(self.network.log_odds(np.append(pair, np.float32(self.of_sum(pair, old, new)))))
         return self.of_network * by_network + self.of_change * float(old @ as_change) + self.joint_offset
 
@@ -138,6 +155,7 @@ class PairModel:
 def pair_models() -> Mapping[str, PairModel]:
     """The models, by the names of the embedding models that they were made for."""
     source = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
+    trees = json.loads(TREES_FILE.read_text(encoding="utf-8"))
     return {
         name: PairModel(
             name=name,
@@ -149,8 +167,11 @@ def pair_models() -> Mapping[str, PairModel]:
             of_network=float(each["of_network"]),
             of_change=float(each["of_change"]),
             joint_offset=float(each["joint_offset"]),
-            likely=float(each["likely"]),
-            limit=float(each["limit"]),
+            trees=read_trees(trees[name]),
+            share_of_pair=float(trees[name]["share_of_pair"]),
+            limit=float(trees[name]["limit"]),
+            likely=float(trees[name]["likely"]),
+            certain=float(trees[name]["certain"]),
             least_ends=float(each["least_ends"]),
         )
         for name, each in source.items()

@@ -11,9 +11,6 @@ from reverie_server.heuristics.cues import folded
 from reverie_server.heuristics.fact_grammar.daily import ILLNESS
 from reverie_server.heuristics.fact_grammar.terms import content_terms
 
-# From these log-odds on a sentence ends another, whatever their words say against it. In 120 tagged lives that is so of
-# 78 of 82 pairs that the words refuse; from 1 to 2 of no more than of those that they let pass.
-_CERTAIN = 2.0
 _FOR_GOOD = NEVER - {"located"} | {"age"}
 _HARMS = re.compile(
     r"(?<!\w)(?:epi-?pens?|hives|anaphyla\w+|swell\w*|swollen|rash(?:es)?"
@@ -54,10 +51,10 @@ def abides(change: ChangeSentence, fact: OpenFact) -> bool:
     return not (content_terms(fact.text) - content_terms(fact.subject)) & content_terms(change.said)
 
 
-def ends_for_certain(log_odds: float, text: str, facts: Sequence[OpenFact]) -> bool:
-    """Whether a sentence ends all that another says, of which `facts` hold, by the log-odds alone: never what is for
-    good, nor what somebody cannot have."""
-    return log_odds >= _CERTAIN and not is_for_good(facts) and _HARMS.search(folded(text)) is None
+def may_end_whole(text: str, facts: Sequence[OpenFact]) -> bool:
+    """Whether what a sentence says, of which `facts` hold, may be over altogether: it is not for good, nor what
+    somebody cannot have."""
+    return not is_for_good(facts) and _HARMS.search(folded(text)) is None
 
 
 def is_for_good(facts: Sequence[OpenFact]) -> bool:
