@@ -380,3 +380,62 @@ def test_who_is_named_so_as_not_to_be_mixed_up_is_not_meant() -> None:
 def test_spanish_leaves_out_of_whom_it_speaks() -> None:
     assert facts("cumple los {age:12} en mayo") == []
     assert facts("dos helados {speaks:italianos}") == []
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("marnie, {age:44}, welder from Hull", ["44"]),
+        ("turned {age:52} last week", ["52"]),
+        ("Ich werd im März {age:43}, der Rücken merkts schon.", ["43"]),
+        ("我今年{age:34}了", ["34"]),
+        ("{age:38} años, de Cádiz", ["38"]),
+        ("ich hab {age:31} Löcher gezählt", []),
+        ("also {age:zwanzig}, gut", []),
+        ("{age:3100} and a box of dead roses", []),
+        ("Mi taquilla es la 61. Perdón, la {age:16}.", []),
+        ("I'm Bob, {age:44} bags of cement to carry", []),
+    ],
+)
+def test_a_number_is_an_age_where_it_is_said_as_one(marked: str, expected: list[str]) -> None:
+    assert [value for _, predicate, value in facts(marked) if predicate == "age"] == expected
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "Estamos {name:Iván} el {job:mecánico} y yo y no cabemos.",
+        "known {name:colin} thirty years",
+        "{nick:Toma}, lee.",
+        "在车上了 {nick:阿哲}开 到了跟你说",
+        "Luego viene Iván el {job:mecánico}.",
+    ],
+)
+def test_a_name_that_nobody_introduces_is_not_the_speakers(marked: str) -> None:
+    assert facts(marked) == []
+
+
+def test_a_nickname_is_what_somebody_is_called() -> None:
+    assert facts("everyone calls me {nick:Toma}") == [("user", "nickname", "Toma")]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "expected"),
+    [
+        ("meine Perle Anna kommt", 6, 11, [("wife", "Anna")]),
+        # The verb of "die frag ich" is nobody.
+        ("Anna, die frag ich", 10, 14, []),
+    ],
+)
+def test_words_in_no_list_are_a_wife_where_she_is_the_speakers(
+    text: str, start: int, end: int, expected: list[tuple[str, str]]
+) -> None:
+    [passage] = passages_to_mark([Utterance(text, MARCH)], "german")
+    name = text.index("Anna")
+    marks = [Mark(start, end, "rel", 0.9, relation="wife"), Mark(name, name + 4, "person", 0.9, of=0)]
+    found = [(fact.predicate, fact.object) for fact in facts_of_marks(passage, marks, {}, People())]
+    assert [each for each in found if each[0] == "wife"] == expected
+
+
+def test_the_best_friend_is_no_partner() -> None:
+    assert facts("{person=2:Katrin} ist meine {rel:engste Freundin}") == [("user", "friend", "Katrin")]

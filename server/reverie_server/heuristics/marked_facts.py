@@ -24,7 +24,7 @@ from reverie_server.heuristics.fact_grammar.phrases import all_phrases
 from reverie_server.heuristics.fact_grammar.terms import PETS, content_terms
 from reverie_server.heuristics.fact_times import in_its_time
 from reverie_server.heuristics.jest import is_joke
-from reverie_server.heuristics.marked_objects import is_none
+from reverie_server.heuristics.marked_objects import introduces, is_none
 from reverie_server.heuristics.marked_people import (
     Somebody,
     being_of,
@@ -223,7 +223,8 @@ def facts_of_marks(
 def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) -> list[_Said]:
     """What is said in a sentence, without a name that is plainly somebody else's and what is told of the speaker behind
     it: "Thomas Ochs ist Fahrlehrer" is of Thomas Ochs."""
-    plain = aligned(text[sentence.start : sentence.end])
+    own_text = text[sentence.start : sentence.end]
+    plain = aligned(own_text)
     told_of_other = _OF_HIM.match(plain)
     if told_of_other is not None:
         own = _OF_ONESELF.search(plain, told_of_other.end())
@@ -232,8 +233,9 @@ def _without_others(text: str, sentence: ToldSentence, said: Sequence[_Said]) ->
     others = [
         each.mark.start
         for each in said
+        for place in [(each.mark.start - sentence.start, each.mark.end - sentence.start)]
         if (each.subject, each.kind.predicate) == (SELF, "name")
-        and is_name_of_other(plain, each.mark.start - sentence.start, each.mark.end - sentence.start)
+        and (is_name_of_other(plain, *place) or not introduces(own_text, *place))
     ]
     return [each for each in said if each.subject != SELF or not others or each.mark.start < min(others)]
 

@@ -21,6 +21,8 @@ _BEFORE_CHARS, _BEHIND_CHARS = 60, 40
 _CHANGED = re.compile(
     r"(?<!\w)(?:chang|switch|replac|wechs|gewechs|cambi)\w*(?: \w+){0,3} $|换(?:了|掉)?(?:一?个|新的?)?$|換(?:了|掉)?(?:一?個|新的?)?$"
 )
+# "Iván el mecánico y yo".
+_NAMED_BY_TRADE = re.compile(r"(?<=\s)(?!Yo |Ich |Soy )[A-ZÁÉÍÓÚÄÖÜ]\w+,? (?:el|la|the|der|die|unsere?r?|our) $")
 # Where somebody is for the moment, in a place without a name.
 _IS_THERE = re.compile(
     r"(?<!\w)(?:(?:i'?m|i am|we'?re|we are) (?:still |just |already |currently |sitting |stuck |waiting )*at (?:the |an? )?"
@@ -44,16 +46,62 @@ _BUSINESS_BEFORE = re.compile(rf"(?<!\w){_BUSINESS} (?:\w+ )?(?:in|en|near|bei|a
 _BUSINESS_BEHIND = re.compile(
     r"[^，。！？]{0,3}(?:开了?|經?营|经营|開了?)一?[家间間个個][^，。！？]{1,10}(?:店|馆|館|公司|厅|廳|吧|铺|鋪|室)"
 )
+# Who says how old somebody is, or what they are called, says so: a number is mostly of something else, and a name mostly
+# somebody else's.
+_OLDEST = 110
+_TURNS = re.compile(
+    r"(?:(?<!\w)(?:turn(?:s|ed|ing)?|age[ds]?(?: of)?|alter|cumpl\w+|edad(?: de)?|hago|werde?|wurde|born in)(?: \w+){0,2}|今年\D{0,2}) ?$"
+)
+_OF_AGE = re.compile(
+    r"(?:(?<!\w)(?:i'?m|i am|is|was|she'?s|he'?s|bin|ist|war|wird|mit|soy|tengo|tiene|tenía)(?: \w+){0,2},? |[\w.)], ?|[我他她是叫才]\D{0,4})$"
+)
+_OF_YEARS = re.compile(
+    r"[ -]?(?:years?|yrs?|yo|y/o|jahre?n?|jährig\w*|j|años?|añit\w+|anos|ans|anni|m|f|w)(?!\w)|\s?[岁歲了]",
+    re.IGNORECASE,
+)
+# Behind the number of an age stands no other word of a sentence, but what one is.
+_BEHIND_AGE = re.compile(r"\W*$|\s?[,.;:!?…)(/–—-]|\s(?:and|und|y|e|now|jetzt|ya|this|dieses|este|next|in|on|am)(?!\w)")
+# "Jonas 52 Tischler aus Bremen".
+_OPENS = re.compile(r"[^\W\d_]{2,} ")
+_INTRODUCES = re.compile(
+    r"(?:(?<!\w)(?:i'?m|i am|i go by|it'?s|this is|(?:my|full|the) name(?:'?s| is)?|name|call me|me|here'?s|signed|regards|love|cheers|thanks"
+    r"|ich bin|bin (?:der|die|das)?|ich heisse?|heisse|mein name(?: ist)?|name ist|hier (?:ist|schreibt|spricht)?|nenn\w* mich|gruss|grüsse|lg"
+    r"|soy|yo|me llamo|mi nombre(?: es)?|nombre|me dicen|llám[ae]me|le escribe|te escribe|aquí|habla|saludos|firmado)[ ,:]*(?:\w+[ ,.]+){0,2}"
+    r"|(?:我是|我叫|我名|名字|叫我|本人|在下|这里是)\D{0,4}|[—–-] ?|\n ?)$"
+)
+_BEHIND_OWN_NAME = re.compile(
+    r"(?: \w+)?(?:,|:| ?\(| ?[–—-]|[.!]|$| here| hier| aquí|，|：|\s?\d)| (?:is|ist|es) (?:my|mein|mi) "
+)
+_NICKNAMES = re.compile(
+    r"(?<!\w)(?:call|calls|called|calling|known as|nick|nicknam\w*|goes? by|nenn\w*|genannt|ruf\w*|spitznam\w*|heiss\w*|sag\w* .{0,20}zu mir|apod\w*|llam\w*|dice[ns]?|digan|conoc\w+"
+    r"|alias|aka|short for|mote)(?!\w)|[叫喊]|外号|外號|小名|昵称|绰号|暱稱"
+)
+
+
+def introduces(text: str, start: int, end: int) -> bool:
+    """Whether a text gives its speaker's own name from `start` to `end`: it says so, or begins with it. Takes time linear
+    in the text."""
+    before, behind = folded(text[max(0, start - _BEFORE_CHARS) : start]), text[end : end + _BEHIND_CHARS]
+    return _INTRODUCES.search(before) is not None or (not before.strip() and _BEHIND_OWN_NAME.match(behind) is not None)
 
 
 def is_none(text: str, mark: Mark, value: str) -> bool:
     """Whether the value of a mark in a text cannot be what its label says. Takes time linear in the text."""
     before = folded(text[max(0, mark.start - _BEFORE_CHARS) : mark.start])
+    end = max(text.find(value, mark.start, mark.end), mark.start) + len(value)
+    behind = text[end : end + _BEHIND_CHARS]
     match mark.label:
+        case "age":
+            return not _is_age(value, before, behind)
+        case "nick":
+            return _NICKNAMES.search(folded(text)) is None
         case "job":
             is_changed = bool(known_relation(value)) and _CHANGED.search(before) is not None
-            return is_changed or _is_no_job(text, value)
+            is_of_named = _NAMED_BY_TRADE.search(text[max(0, mark.start - _BEFORE_CHARS) : mark.start]) is not None
+            return is_changed or is_of_named or _is_no_job(text, value)
         case "employer":
+            if is_unspaced(value) and is_titled_han_name(simplified(value)):
+                return True
             is_named = value[:1].isupper() and _nouns_are_small(text)
             return not is_named and _IS_THERE.search(before) is not None and _WORK.search(folded(text)) is None
         case "speaks":
@@ -62,9 +110,19 @@ def is_none(text: str, mark: Mark, value: str) -> bool:
         case "has":
             return _CODE.fullmatch(value) is not None
         case "home":
-            behind = text[mark.end : mark.end + _BEHIND_CHARS]
             return _BUSINESS_BEFORE.search(before) is not None or _BUSINESS_BEHIND.match(simplified(behind)) is not None
     return False
+
+
+def _is_age(value: str, before: str, behind: str) -> bool:
+    """Whether a number with what stands around it can be how old somebody is."""
+    if value.isdecimal() and int(value[:4]) > _OLDEST:
+        return False
+    if _OF_YEARS.match(behind) is not None or _TURNS.search(before) is not None:
+        return True
+    if value.isdecimal() and _OPENS.fullmatch(before) is not None:
+        return True
+    return _OF_AGE.search(before) is not None and _BEHIND_AGE.match(behind) is not None
 
 
 def _is_no_job(text: str, value: str) -> bool:

@@ -31,9 +31,17 @@ _LITTLE_WORDS = (
     " una el la los las en de del y mi mis o um uma no na le les du des une et à il lo di"
 )
 _LITTLE = frozenset(_LITTLE_WORDS.split())
-# A letter of a script in which spaces part words.
+# Words in no list are taken for somebody of whom one has one, such as a wife, only where they are the speaker's.
+_MINE = re.compile(
+    r"(?<!\w)(?:my|our|mein\w*|unser\w*|mi|nuestr\w+|mi[ao]|nostr[ao]|m[aeo]n|notre|minha|meu|noss[ao])(?: \w+)? $"
+    r"|(?:我|咱|我们|我家)的?$"
+)
+_MINE_CHARS = 24
+# "Meine beste Freundin" is a friend.
+_OF_FRIEND = re.compile(r"(?:(?:aller)?best|engst|eng|gut|alt|ältest|langjährig)\w* (freundin|freund)")
 # What a code is written with: a mark of a part of one is of all of it.
 _OF_CODE = re.compile(r"\d")
+# A letter of a script in which spaces part words.
 _LETTER = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 # Behind a name of two characters what they do: `林艾来玩了`.
 _VERB_BEHIND = re.compile(r"[来來去要也都又还還刚剛在说說](?=[\u3400-\u9fff])")
@@ -180,12 +188,19 @@ def relation_of(text: str, mark: Mark) -> str:
         return ""
     # Of characters one alone is a part of a word: 牙 of 牙医.
     own = "" if len(words) == 1 and not words.isascii() else words
-    return known_relation(words) or {"kids": "child", "pet": "pet"}.get(mark.label) or mark.relation or own
+    known = known_relation(words) or {"kids": "child", "pet": "pet"}.get(mark.label)
+    if known:
+        return known
+    before = folded(text[max(0, mark.start - _MINE_CHARS) : mark.start])
+    is_likely = mark.relation not in single_roles() or _MINE.search(before) is not None
+    return (mark.relation if is_likely else "") or own
 
 
 def known_relation(marked: str) -> str:
     """The one name of words for who somebody is, or of the last of them; "" where they are in no list."""
     words = folded(value_of(marked))
+    if _OF_FRIEND.fullmatch(words) is not None:
+        return "friend"
     roles, last = _roles(), words.split(" ")[-1]
     for word in (words, last, last.removesuffix("s")):
         if (name := role_name(word)) in roles:

@@ -181,7 +181,8 @@ def fits_han(condition: str, text: str) -> bool:
             is_other = any(what.search(text) for what in (_CLAUSE, _NO_PLACE)) or _TIME.match(text)
             return len(text) <= 16 and not is_other
         case "work":
-            return 2 <= len(text) <= 16 and _NO_WORK.search(text) is None and _TOWN.fullmatch(text) is None
+            is_none = _NO_WORK.search(text) is not None or _TOWN.fullmatch(text) is not None
+            return 2 <= len(text) <= 16 and not is_none and not is_titled_han_name(text)
         case "town":
             return _TOWN.fullmatch(text) is not None
         case "origin":
