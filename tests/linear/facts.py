@@ -140,8 +140,8 @@ def _fact(text: str) -> change_sentences.OpenFact:
 
 def _judged(text: str) -> object:
     nothing, model = np.zeros(E5.shape.hidden, np.float32), change_pairs.pair_models()[E5.name]
-    earlier = paired_changes.EarlierSentence(text, nothing, 0.5)
-    new = paired_changes.NewSentence(f"{text} is new now", "english", nothing, nothing)
+    earlier = paired_changes.EarlierSentence(text, nothing, 0.5, AT)
+    new = paired_changes.NewSentence(f"{text} is new now", "english", nothing, nothing, AT)
     return paired_changes.pair_log_odds(new, [earlier, earlier], 2, model)
 
 
@@ -426,8 +426,11 @@ TABLE: Mapping[str, Reading] = {
     ),
     **{
         f"reverie_server.heuristics.marked_objects.is_none:{label}": partial(_is_none, label)
-        for label in ("employer", "home")
+        for label in ("employer", "home", "age", "nick")
     },
+    "reverie_server.heuristics.marked_objects.introduces": lambda text: marked_objects.introduces(
+        text, len(text) // 2, len(text) // 2 + 1
+    ),
     "reverie_server.heuristics.marked_objects.is_none": partial(_is_none, "job"),
     "reverie_server.heuristics.names_of_others.is_name_of_other": lambda text: names_of_others.is_name_of_other(
         text, len(text) // 2, len(text) // 2 + 1
@@ -477,8 +480,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.lasting_facts.abides": lambda text: lasting_facts.abides(
         _change(text), _fact(text)
     ),
-    "reverie_server.heuristics.changes.lasting_facts.ends_for_certain": lambda text: lasting_facts.ends_for_certain(
-        3.0, text, [_fact(text)]
+    "reverie_server.heuristics.changes.lasting_facts.may_end_whole": lambda text: lasting_facts.may_end_whole(
+        text, [_fact(text)]
     ),
     "reverie_server.heuristics.changes.paired_changes.can_end_marked": lambda text: paired_changes.can_end_marked(
         _change(text), text, ()
@@ -695,11 +698,13 @@ EXEMPT: Mapping[str, str] = {
             "change_pairs.PairModel.aspects",
             "change_pairs.PairModel.ends",
             "change_pairs.PairModel.endable",
-            "change_pairs.PairModel.log_odds",
+            "change_pairs.PairModel.of_pair",
+            "change_pairs.PairModel.in_life",
             "change_pairs.PairModel.of_sum",
             "change_pairs.Network.log_odds",
             "change_pairs.pair_features",
             "paired_changes.nearness_of",
+            "paired_changes.pair_rows",
         )
     },
     **{

@@ -201,3 +201,29 @@ def test_a_request_with_what_it_means(message: str, line: str) -> None:
 )
 def test_what_is_no_request(message: str) -> None:
     assert asked(message) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("new locker too. dont let me lose this one. locker code is 7046 now", ["locker code is 7046 now"]),
+        ("the net man came. note this down. wifi is reedblock77", ["wifi is reedblock77"]),
+        ("Apúntate una cosa, que ayer me quedé fuera. La alarma es el 5523.", ["La alarma es el 5523."]),
+        # What was said has a number itself, or is "that".
+        ("My locker is 7046. Note this down. The other one was 3318.", ["My locker is 7046."]),
+        ("Edie is allergic to sesame. Remember that. The code is 4431.", ["Edie is allergic to sesame."]),
+        ("Edie is allergic to sesame. Note this down. Do you know the code 4431?", ["Edie is allergic to sesame."]),
+    ],
+)
+def test_this_is_the_code_that_follows(text: str, expected: list[str]) -> None:
+    assert asked(text) == expected
+
+
+def test_why_something_is_not_to_be_forgotten_is_not_what_is_kept() -> None:
+    allergy = "Noa es alérgica al kiwi."
+    assert asked(f"{allergy} Que no se te olvide nunca, que ya hemos acabado en urgencias.") == [allergy]
+    assert asked("Que no se te olvide que Noa es alérgica al kiwi.") == [allergy]
+
+
+def test_what_only_points_back_is_not_what_is_kept() -> None:
+    assert asked("Oye, lo que te he puesto antes, el numerico del seguro. Que quede guardado.") == []

@@ -145,6 +145,11 @@ class Request:
         return replace(self, kind="before", start=self.end) if self.may_be_why and is_here else self
 
 
+# "Que no se te olvide nunca, que luego pasa lo que pasa" says only why.
+_ONLY_WHY = re.compile(
+    r"(?:y )?que no se (?:te|le|me|nos) (?:l[oa]s? )?(?:olvid|pierd|pas|vay|borr)\w+"
+    r"(?: (?:nunca|jamás|eso|esto|por favor))?, que (?!\D*\d)"
+)
 # Who notices something keeps nothing.
 _NOTICES = re.compile(r"\W*(?:\w+,? )?merkst du (?:was|das|es|etwas)\W*")
 _NOT_TO_KEEP = re.compile(r"not to (?:remember|memori[sz]e|note|record|save|store|keep|write)(?!\w)")
@@ -239,7 +244,7 @@ def _split(sentence: str) -> Request:
         if not is_asked and (until := instruction_end(text, start)):
             return Request("inside", start, until)
         return Request("inside" if is_asked else "none", 0, len(sentence))
-    if _SAYS_WHY.match(text, first, last) is not None:
+    if _SAYS_WHY.match(text, first, last) is not None or _ONLY_WHY.match(text, start, last) is not None:
         return Request("before", end, end)
     if (courtesy := _HAN_COURTESY.search(text, max(first, end - _MAX_TAIL_CHARS), min(last, end))) is not None:
         last = courtesy.start()

@@ -35,6 +35,9 @@ from reverie_server.text.fences import strip_injected
 
 _MAX_CHARS = 500
 _END_MARKS = ".!?…:;,。！？：；，)\"'”’»"
+# Of the two a code is what is noted. "That" is what was said.
+_CODE = re.compile(r"\d\w*\d\w*\d|[A-Za-z]\w*\d\d|\d\d\w*[A-Za-z]")
+_OF_THIS = re.compile(r"(?<!\w)(?:this|esto|una cosa|dies\w*|folgend\w*)(?!\w)|[这這]")
 # Messages: that of the assistant stands between two of the user.
 _NEAR = 2
 # Statements among which "that number" is looked for.
@@ -159,12 +162,15 @@ class _Requests:
         for number, sentence in enumerate(said):
             # All items of a list are one.
             items = [_is_item(text, each) for each in spans[number : number + 2]]
-            self._hear_sentence(message, sentence, place_of(number, said), goes_on=items == [True, True])
+            following = said[number + 1] if number + 1 < len(said) else ""
+            goes_on = items == [True, True]
+            self._hear_sentence(message, sentence, place_of(number, said), following, goes_on=goes_on)
 
-    def _hear_sentence(self, message: Message, sentence: str, place: Place, *, goes_on: bool) -> None:
+    def _hear_sentence(self, message: Message, sentence: str, place: Place, following: str, *, goes_on: bool) -> None:
         # Longer sentences are no requests.
         is_by_meaning = sentence in self.by_meaning and len(sentence) <= _MAX_CHARS
         request = remembering_asked(sentence) if is_by_meaning else split_request(sentence)
+        request = self._of_this_or_that(request, sentence, following)
         meant = self.by_meaning.get(sentence, ())
         elsewhere = [text for text in meant if text in self.stated_at]
         self.lines += [(replace(message, at=self.stated_at[text]), sentence, text) for text in elsewhere]
@@ -208,6 +214,16 @@ class _Requests:
                 self._state(message, sentence, request)
                 self.count_ahead -= 1 if self.count_ahead and not goes_on else 0
 
+    def _of_this_or_that(self, request: Request, sentence: str, following: str) -> Request:
+        """The request of a sentence, which is of what follows it where that alone has a number: "note this down. The
+        code is 7046"."""
+        is_of_this = _OF_THIS.search(aligned(sentence)) is not None and not asks(following, None)
+        if request.kind not in ("before", "inside") or not is_of_this:
+            return request
+        told = sentence[request.start : request.end] if request.kind == "inside" else self.last[1] if self.last else ""
+        is_of_next = _CODE.search(following) is not None and _DIGIT.search(told) is None
+        return Request("next", len(sentence), len(sentence)) if is_of_next else request
+
     def _ask_for_before(self, message: Message, sentence: str, request: Request, *, is_by_meaning: bool) -> None:
         """Add the statements before a request that it means."""
         last = (_named(sentence, self.statements) if is_by_meaning else None) or self.last
@@ -230,7 +246,11 @@ class _Requests:
             self.head = self.head if goes_on else last
             whole = f"{ended((self.head or last)[2])} {whole}"[-_MAX_CHARS:]
         line = (message, sentence, whole)
-        self.last = self.last if says_nothing(whole) and self.last is not None else line
+        if points_back(aligned(sentence)):
+            # "What I wrote before, that number of the insurance" says nothing new.
+            self.last = self._pointed_at(sentence)
+        elif not says_nothing(whole) or self.last is None:
+            self.last = line
         self.told += [] if points_back(aligned(sentence)) else [line]
         self.promise = self.promise if says_nothing(whole) else (message, line)
         self.statements.append((line, content_terms(whole)))

@@ -7,9 +7,10 @@ import re
 
 # It opens with what the speaker has told before ("the code I just gave you"), and says nothing new of it.
 _SAID_BEFORE = re.compile(
-    r"(?:(?:and|und|y|oh|so|please|bitte|por favor),? )?"
+    r"(?:(?:and|und|y|oh|so|please|bitte|por favor|oye|ach|du),? )*+"
     r"(?:(?:that|the(?: \w+){1,3}) (?:that )?i(?:'ve)? just (?:told|gave|mentioned)(?: you)?(?!\w)"
     r"|das von (?:eben|vorhin)(?!\w)|lo de (?:antes|hace un (?:rato|momento))(?!\w)"
+    r"|lo que (?:te|le|os) (?:he (?:puesto|escrito|dicho|contado|mandado|pasado)|(?:puse|escribí|mandé|pasé)|acabo de \w+)(?: (?:antes|ahora|hace un rato))?(?=,)"
     r"|我?[刚剛][才刚剛]?[说說讲講提][的过過]*那[个個组組把条條句件串些])"
 )
 _TELLS = re.compile(
@@ -20,8 +21,8 @@ _TELLS = re.compile(
 # What was said is named with what it was about: "what I told you about the cat", "lo que le acabo de decir del gato".
 _WHAT_WAS_SAID = re.compile(
     r"(?<!\w)(?:what|the (?:thing|bit|stuff)|everything|all)(?: that)? i(?:'ve| have)?(?: just| already)? (?:said|told you|told u|mentioned|wrote)(?: \w+)? (?:about|of|on|regarding)(?!\w)"
-    r"|(?<!\w)(?:das|die sache|alles)(?: \w+){1,6},? was (?:ich|i) (?:dir )?(?:(?:grad|gerade|grade|eben|vorhin|vorher|da) )*(?:gesagt|gsagt|erzählt|geschrieben|gschrieben)(?: habe?| hob)?"
-    r"|(?<!\w)was (?:ich|i) (?:dir )?(?:(?:grad|gerade|grade|eben|vorhin|vorher|da) )*(?:über|von|vom|zu|zum|zur|wegen)(?: \w+){1,6} (?:gesagt|gsagt|erzählt|geschrieben)"
+    r"|(?<!\w)(?:das|die sache|alles)(?: \w+){1,6},? was (?:ich|i) (?:dir )?(?:(?:grad|gerade|grade|eben|vorhin|vorher|da|gestern|vorgestern|neulich|letztens|heute|schon) )*(?:gesagt|gsagt|erzählt|geschrieben|gschrieben)(?: habe?| hob)?"
+    r"|(?<!\w)was (?:ich|i) (?:dir )?(?:(?:grad|gerade|grade|eben|vorhin|vorher|da|gestern|vorgestern|neulich|letztens|heute|schon) )*(?:über|von|vom|zu|zum|zur|wegen)(?: \w+){1,6} (?:gesagt|gsagt|erzählt|geschrieben)"
     r"|(?<!\w)lo que (?:(?:te|le|os|les) )?(?:acabo de (?:decir|contar|escribir)(?:te|le)?|dije|conté|he dicho|he contado|comenté)(?: (?:antes|ahora|hace \w+|hoy))? (?:de|del|sobre|acerca de)(?!\w)"
     r"|(?:[刚剛][才刚剛]?|前面|上面|之前)我?(?:跟你|给你|給你)?[说說讲講提][的过過到]*(?:关于)?(?=[^，。,的]{1,12}(?:那|这)?[个件事病条]?)"
 )
