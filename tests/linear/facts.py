@@ -480,6 +480,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.lasting_facts.abides": lambda text: lasting_facts.abides(
         _change(text), _fact(text)
     ),
+    "reverie_server.heuristics.changes.lasting_facts.are_two_events": lambda text: lasting_facts.are_two_events(
+        f"{text} yesterday", text
+    ),
     "reverie_server.heuristics.changes.lasting_facts.may_end_whole": lambda text: lasting_facts.may_end_whole(
         text, [_fact(text)]
     ),

@@ -31,7 +31,7 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
-from reverie_server.heuristics.changes.lasting_facts import may_end_whole
+from reverie_server.heuristics.changes.lasting_facts import are_two_events, may_end_whole
 from reverie_server.heuristics.changes.paired_changes import (
     EarlierSentence,
     NewSentence,
@@ -503,6 +503,12 @@ def test_what_lasts_and_what_somebody_cannot_have_is_not_over_altogether() -> No
     assert not may_end_whole(diet.text, [diet])
     for said in ("Theo can't have shellfish", "Ben verträgt keine Nüsse", "Ana no puede comer gluten", "小波吃不得虾"):
         assert not may_end_whole(said, [])
+
+
+def test_what_happened_on_two_days_is_two_events() -> None:
+    assert are_two_events("I ran 5 kilometers last Sunday.", "I ran 8 kilometers yesterday.")
+    assert are_two_events("上周跑了五公里。", "昨天跑了八公里。")
+    assert not are_two_events("I ran 5 kilometers last Sunday.", "I run 8 kilometers now.")
 
 
 def test_a_guess_needs_a_word_that_both_share_or_a_word_of_change() -> None:

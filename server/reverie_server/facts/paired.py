@@ -22,7 +22,7 @@ from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_value
-from reverie_server.heuristics.changes.lasting_facts import is_for_good, may_end_whole
+from reverie_server.heuristics.changes.lasting_facts import are_two_events, is_for_good, may_end_whole
 from reverie_server.heuristics.changes.paired_changes import (
     APART,
     EarlierSentence,
@@ -97,6 +97,8 @@ class _Earlier:
         new value is, else the whole, where facts were read only if that is likely. "My sister's landlord raised her
         rent" is not of one's own."""
         is_likely = log_odds >= model.likely
+        if not change.tells and are_two_events(self.sentence.text, change.said):
+            return None
         cue = LIKELY if is_likely else GUESSED
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:

@@ -66,9 +66,12 @@ _OPENS = re.compile(r"[^\W\d_]{2,} ")
 _INTRODUCES = re.compile(
     r"(?:(?<!\w)(?:i'?m|i am|i go by|it'?s|this is|(?:my|full|the) name(?:'?s| is)?|name|call me|me|here'?s|signed|regards|love|cheers|thanks"
     r"|ich bin|bin (?:der|die|das)?|ich heisse?|heisse|mein name(?: ist)?|name ist|hier (?:ist|schreibt|spricht)?|nenn\w* mich|gruss|grüsse|lg"
-    r"|soy|yo|me llamo|mi nombre(?: es)?|nombre|me dicen|llám[ae]me|le escribe|te escribe|aquí|habla|saludos|firmado)[ ,:]*(?:\w+[ ,.]+){0,2}"
+    r"|soy|yo|me llamo|mi nombre(?: es)?|nombre|me dicen|llám[ae]me|le escribe|te escribe|aquí|habla|saludos|firmado"
+    r"|je m'appelle|moi c'est|je suis|mi chiamo|sono|me chamo|(?:o )?meu nome é|(?:eu )?sou(?: [oa])?|jag (?:heter|är)|ik (?:ben|heet)|jeg (?:heter|hedder|er)|nazywam się|jestem)[ ,:]*(?:\w+[ ,.]+){0,2}"
     r"|(?:我是|我叫|我名|名字|叫我|本人|在下|这里是)\D{0,4}|[—–-] ?|\n ?)$"
 )
+# In other scripts no list says how people introduce themselves.
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\uac00-\ud7af]")
 _BEHIND_OWN_NAME = re.compile(
     r"(?: \w+)?(?:,|:| ?\(| ?[–—-]|[.!]|$| here| hier| aquí|，|：|\s?\d)| (?:is|ist|es) (?:my|mein|mi) "
 )
@@ -82,7 +85,11 @@ def introduces(text: str, start: int, end: int) -> bool:
     """Whether a text gives its speaker's own name from `start` to `end`: it says so, or begins with it. Takes time linear
     in the text."""
     before, behind = folded(text[max(0, start - _BEFORE_CHARS) : start]), text[end : end + _BEHIND_CHARS]
-    return _INTRODUCES.search(before) is not None or (not before.strip() and _BEHIND_OWN_NAME.match(behind) is not None)
+    return (
+        _OTHER_SCRIPT.search(text) is not None
+        or _INTRODUCES.search(before) is not None
+        or (not before.strip() and _BEHIND_OWN_NAME.match(behind) is not None)
+    )
 
 
 def is_none(text: str, mark: Mark, value: str) -> bool:

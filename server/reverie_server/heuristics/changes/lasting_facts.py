@@ -42,6 +42,13 @@ _ABIDING = tuple(
     )
 )
 
+_ON_A_DAY = re.compile(
+    r"(?<!\w)(?:yesterday|last (?:night|week|month|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"|(?:vor)?gestern|letzte[nrs]? (?:nacht|woche|monat|wochenende|\w+tag|mittwoch)"
+    r"|ayer|anteayer|anoche|(?:la semana|el (?:mes|fin de semana|lunes|martes|miércoles|jueves|viernes|sábado|domingo))"
+    r" pasad[oa])(?!\w)|昨[天晚]|前天|上[个個]?(?:周|星期|月|礼拜|禮拜)"
+)
+
 
 def abides(change: ChangeSentence, fact: OpenFact) -> bool:
     """Whether a fact is of a kind that ends only by what is said of such, or of what it names."""
@@ -65,3 +72,9 @@ def is_for_good(facts: Sequence[OpenFact]) -> bool:
 
 def _is_illness(fact: OpenFact) -> bool:
     return ILLNESS.match(folded(fact.object)) is not None or _HAN_ILLNESS.search(fact.object) is not None
+
+
+def are_two_events(text: str, later: str) -> bool:
+    """Whether two sentences each tell what happened on a day of its own: "I ran 5 kilometers last Sunday", "I ran 8
+    kilometers yesterday"."""
+    return all(_ON_A_DAY.search(folded(each)) is not None for each in (text, later))
