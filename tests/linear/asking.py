@@ -151,6 +151,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.likely_requests.names_forgetting": likely_requests.names_forgetting,
     "reverie_server.heuristics.requests.likely_requests.speaks_of_forgetting": likely_requests.speaks_of_forgetting,
     "reverie_server.heuristics.requests.likely_requests.parts_of": likely_requests.parts_of,
+    "reverie_server.heuristics.requests.likely_requests.sounds_like_forgetting": likely_requests.sounds_like_forgetting,
     "reverie_server.heuristics.requests.likely_requests.points_back": likely_requests.points_back,
     "reverie_server.heuristics.requests.likely_requests.topic_of": lambda text: likely_requests.topic_of(
         text, "english"

@@ -15,7 +15,7 @@ from reverie_server.access.gate import Grant
 from reverie_server.forgetting.selection import Selection
 from reverie_server.heuristics.requests.confidences import is_told_just_now
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, forget_requests, names_told
-from reverie_server.heuristics.requests.likely_requests import names_forgetting, topic_of
+from reverie_server.heuristics.requests.likely_requests import names_forgetting, sounds_like_forgetting, topic_of
 from reverie_server.heuristics.requests.mention_dates import MentionDate, mention_date, without_dates
 from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
 from reverie_server.heuristics.requests.secrecy import is_private, only_confides
@@ -144,7 +144,8 @@ def _is_confided(statement: NearStatement) -> bool:
 def _may_be_meant(text: str, today: date) -> bool:
     """Whether a text states something, and is no request itself."""
     states = is_statement(text) and not is_question(text) and not only_confides(text)
-    return states and mention_date(text, today) is None and not forget_requests(text)
+    is_request = mention_date(text, today) is not None or bool(forget_requests(text)) or sounds_like_forgetting(text)
+    return states and not is_request
 
 
 def _meant(

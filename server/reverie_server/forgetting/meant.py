@@ -40,7 +40,7 @@ from reverie_server.heuristics.requests.confidences import (
     told_next,
 )
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
-from reverie_server.heuristics.requests.likely_requests import points_back, topic_of
+from reverie_server.heuristics.requests.likely_requests import points_back, sounds_like_forgetting, topic_of
 from reverie_server.heuristics.requests.mention_dates import is_of_mention
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.heuristics.requests.secrecy import is_private
@@ -125,7 +125,8 @@ class MeantStatements:
             following = await asyncio.to_thread(_following, page, index) if is_ahead else None
             of_talk = heard_of(message, len(request.before), earlier, (), following)
             memory, vectors = await self._memory(grant, place, request, [each.text for each in of_talk], before.older)
-            heard = _possible(request, heard_of(message, len(request.before), earlier, memory, following))
+            all_heard = heard_of(message, len(request.before), earlier, memory, following)
+            heard = await asyncio.to_thread(_possible, request, all_heard)
             just_said = await asyncio.to_thread(_just_said, request, earlier, answer_in(page[:index]))
             named = await asyncio.to_thread(_named, request.sentence, heard, language)
             to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
@@ -327,7 +328,8 @@ def _announces(sentence: str) -> bool:
 
 
 def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
-    """Those that were heard which a request can mean: what is not said yet where it speaks of that.
+    """Those that were heard which a request can mean: what is not said yet where it speaks of that, and no other
+    request, which waits for a person.
 
     Of the patterns only one is about itself.
     """
@@ -335,7 +337,9 @@ def _possible(request: ForgetRequest, heard: Sequence[Heard]) -> list[Heard]:
     return [
         each
         for each in heard
-        if (is_ahead or each.text != WAITS) and (request.kind in ("told", "own") or each.where != "own")
+        if (is_ahead or each.text != WAITS)
+        and (request.kind in ("told", "own") or each.where != "own")
+        and (each.text == request.sentence or not sounds_like_forgetting(each.text))
     ]
 
 

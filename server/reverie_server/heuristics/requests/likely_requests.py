@@ -181,6 +181,12 @@ def speaks_of_forgetting(sentence: str) -> bool:
     return _NOT_TO_KEEP.search(plain) is not None or _OF_MEMORY.search(plain) is not None
 
 
+def sounds_like_forgetting(sentence: str) -> bool:
+    """Whether a sentence, by its words alone, rather asks to forget something than states it: of the statements that
+    talks ask to forget one in a hundred does, of the requests three of four."""
+    return any(by_words("forget", part) > 0 for part in parts_of(sentence[:_MAX_SENTENCE_CHARS]))
+
+
 def parts_of(sentence: str) -> list[str]:
     """A sentence and its clauses, each once: what a person asks may be one of many."""
     found = [sentence]
