@@ -96,9 +96,9 @@ class _Earlier:
         """What of it a sentence ends that the model says ends it, and the cue: of its facts the one of whose kind the
         new value is, else the whole, where facts were read only if that is likely. "My sister's landlord raised her
         rent" is not of one's own."""
-        is_likely = log_odds >= model.likely
         if not change.tells and are_two_events(self.sentence.text, change.said):
             return None
+        is_likely = log_odds >= model.likely
         cue = LIKELY if is_likely else GUESSED
         able = [fact for fact in self.facts if can_be_otherwise(change, fact)]
         if able:
