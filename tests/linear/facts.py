@@ -47,6 +47,7 @@ from reverie_server.heuristics.changes import (
     changed_facts,
     changed_values,
     fact_ledger,
+    judged_pairs,
     lasting_facts,
     paired_changes,
     superseding,
@@ -140,9 +141,9 @@ def _fact(text: str) -> change_sentences.OpenFact:
 
 def _judged(text: str) -> object:
     nothing, model = np.zeros(E5.shape.hidden, np.float32), change_pairs.pair_models()[E5.name]
-    earlier = paired_changes.EarlierSentence(text, nothing, 0.5, AT)
-    new = paired_changes.NewSentence(f"{text} is new now", "english", nothing, nothing, AT)
-    return paired_changes.pair_log_odds(new, [earlier, earlier], 2, model)
+    earlier = judged_pairs.EarlierSentence(text, nothing, 0.5, AT)
+    new = judged_pairs.NewSentence(f"{text} is new now", "english", nothing, nothing, AT)
+    return judged_pairs.pair_log_odds(new, [earlier, earlier], 2, model)
 
 
 def _replace(text: str) -> object:
@@ -521,7 +522,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.changes.change_pairs.word_features": lambda text: change_pairs.word_features(
         text, f"{text} is new now", "english", 0.5
     ),
-    "reverie_server.heuristics.changes.paired_changes.pair_log_odds": lambda text: _judged(text),
+    "reverie_server.heuristics.changes.judged_pairs.pair_log_odds": lambda text: _judged(text),
     "reverie_server.heuristics.changes.paired_changes.can_be_otherwise": lambda text: paired_changes.can_be_otherwise(
         _change(text), _fact(text)
     ),
@@ -706,8 +707,8 @@ EXEMPT: Mapping[str, str] = {
             "change_pairs.PairModel.of_sum",
             "change_pairs.Network.log_odds",
             "change_pairs.pair_features",
-            "paired_changes.nearness_of",
-            "paired_changes.pair_rows",
+            "judged_pairs.nearness_of",
+            "judged_pairs.pair_rows",
         )
     },
     **{

@@ -31,17 +31,15 @@ from reverie_server.heuristics.changes.change_pairs import (
 )
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import has_to_do_with, has_value
-from reverie_server.heuristics.changes.lasting_facts import are_two_events, may_end_whole
-from reverie_server.heuristics.changes.paired_changes import (
+from reverie_server.heuristics.changes.judged_pairs import (
     EarlierSentence,
     NewSentence,
-    can_be_otherwise,
-    can_end_marked,
-    can_end_whole,
     nearness_of,
     pair_log_odds,
     pair_rows,
 )
+from reverie_server.heuristics.changes.lasting_facts import are_two_events, may_end_whole
+from reverie_server.heuristics.changes.paired_changes import can_be_otherwise, can_end_marked, can_end_whole
 from reverie_server.heuristics.fact_reader import read_facts
 from reverie_server.heuristics.stated_fact import Utterance
 from reverie_server.heuristics.trees import Trees

@@ -26,19 +26,14 @@ from reverie_bench.truth.life import Life, Question, Statement, Tag, load_lives
 from reverie_indexer.embed.built_in import E5
 from reverie_indexer.embed.protocol import Role
 from reverie_server.heuristics.changes.change_pairs import COLUMNS, TREES_FILE, PairModel, pair_models, units_of
-from reverie_server.heuristics.changes.paired_changes import (
-    APART,
-    EarlierSentence,
-    NewSentence,
-    nearness_of,
-    pair_rows,
-)
+from reverie_server.heuristics.changes.judged_pairs import EarlierSentence, NewSentence, nearness_of, pair_rows
+from reverie_server.heuristics.changes.paired_changes import APART
 from reverie_server.heuristics.spoken_sentences import spoken_sentences
 
 LIMIT, LIKELY, CERTAIN = -2.4, -0.9, 0.9
 """From these log-odds on a pair is a change, a likely one, and one whatever the words say against it."""
 SHARE_OF_PAIR = 0.3
-"""What the model of pairs says counts so much beside the trees: of 47 that hold and are marked where half are found 41."""
+"""What the model of pairs says counts so much beside trees: where half are found 41 that hold are marked, else 47"""
 _SIZES = TreeSizes(trees=250, depth=4, fewest=20)
 _COMPARED = 20
 # Pairs of lower log-odds by themselves are no changes, of which the trees would learn nothing else.

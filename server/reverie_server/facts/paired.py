@@ -22,18 +22,20 @@ from reverie_server.heuristics.changes.aspects import same_aspect
 from reverie_server.heuristics.changes.change_pairs import PairModel, units_of
 from reverie_server.heuristics.changes.change_sentences import ChangeSentence, OpenFact, change_sentences
 from reverie_server.heuristics.changes.changed_facts import GUESSED, LIKELY, has_value
-from reverie_server.heuristics.changes.lasting_facts import are_two_events, is_for_good, may_end_whole
-from reverie_server.heuristics.changes.paired_changes import (
-    APART,
+from reverie_server.heuristics.changes.judged_pairs import (
     EarlierSentence,
     NewSentence,
     Vectors,
+    nearness_of,
+    pair_log_odds,
+)
+from reverie_server.heuristics.changes.lasting_facts import are_two_events, is_for_good, may_end_whole
+from reverie_server.heuristics.changes.paired_changes import (
+    APART,
     can_be_otherwise,
     can_end_marked,
     can_end_whole,
     is_apart,
-    nearness_of,
-    pair_log_odds,
 )
 from reverie_server.heuristics.stated_fact import Utterance
 
