@@ -178,6 +178,7 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.recollections.only_recalls": recollections.only_recalls,
     "reverie_server.heuristics.requests.answer_style.is_of_style": answer_style.is_of_style,
     "reverie_server.heuristics.requests.several.several_in": several.several_in,
+    "reverie_server.heuristics.requests.several.announced_at": lambda text: several.announced_at(text, len(text) // 2),
     "reverie_server.heuristics.requests.several.last_of": lambda text: several.last_of([(text, 1), (text, 1)], 3),
     "reverie_server.heuristics.requests.lasting_instructions.has_instruction": lasting_instructions.has_instruction,
     "reverie_server.heuristics.requests.lasting_instructions.instruction_end": lambda text: (

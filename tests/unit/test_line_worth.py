@@ -67,6 +67,41 @@ def test_what_a_person_asks_for_is_not_weighed() -> None:
     assert [line.statement.text for line in weighed(found, [], surely).lines] == [asked]
 
 
+BOTH = "Remember two things: the internet man came at last. The Wi-Fi password is reedblock77."
+
+
+def test_a_remark_beside_what_is_asked_for_is_no_line() -> None:
+    found = heard(BOTH)
+    remark, password = to_weigh(found)
+    assert "internet man" in remark
+    assert "reedblock77" in password
+    of_no_use = weighed(found, [], LineWorth({remark: "surely"}))
+    assert [line.statement.text for line in of_no_use.lines] == [password]
+    # What is only likely of no use was asked for, and so was what would leave nothing of a request.
+    for passing in (LineWorth({remark: "likely"}), LineWorth({remark: "surely", password: "surely"})):
+        assert len(weighed(found, [], passing).lines) == 2
+
+
+def test_an_instruction_beside_what_is_asked_for_stays() -> None:
+    found = heard("Remember two things: from now on always give me lengths in millimetres. My locker is 41.")
+    [instruction] = [text for text in to_weigh(found) if "lengths" in text]
+    assert len(weighed(found, [], LineWorth({instruction: "surely"})).lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("english", "Remember two things: my locker is 41. The stopcock is behind the fridge."),
+        ("english", "Please remember these two things: my locker is 41. The stopcock is behind the fridge."),
+        ("spanish", "Apúntame dos cosas: mi taquilla es la 41. La llave del gas está detrás de la nevera."),
+    ],
+)
+def test_so_many_sentences_as_are_announced_are_asked_for(language: str, text: str) -> None:
+    lines = [line.statement.text for line in memorable_of(messages(text), language, "UTC").lines]
+    assert len(lines) == 2
+    assert not any("things" in line or "cosas" in line for line in lines)
+
+
 def test_a_habit_of_no_use_goes_and_what_a_fact_was_read_of_goes_only_if_that_is_sure() -> None:
     found = heard("I prefer tea to coffee.", "I always trip on that step.")
     likely = LineWorth(dict.fromkeys(to_weigh(found), "likely"))

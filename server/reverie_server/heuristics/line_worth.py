@@ -17,7 +17,9 @@ from reverie_server.heuristics.fact_grammar.subjects import called_at, is_of_car
 from reverie_server.heuristics.fact_times import begins_later
 from reverie_server.heuristics.former import is_of_the_past
 from reverie_server.heuristics.memorable import Heard, Memorable, dated
+from reverie_server.heuristics.own_rules import says_a_rule
 from reverie_server.heuristics.requests.fact_requests import aligned, split_request
+from reverie_server.heuristics.requests.lasting_instructions import has_instruction, instruction_end
 from reverie_server.heuristics.requests.requested_lines import begins_with_pronoun
 from reverie_server.heuristics.requests.words_of_others import own_words
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks, has_secret
@@ -63,8 +65,9 @@ def is_passing(text: str, passing: Passing) -> bool:
 
 
 def to_weigh(heard: Heard) -> list[str]:
-    """The texts of the lines to keep that nobody asked for."""
-    return [line.statement.text for line in heard.lines if _is_own_idea(line)]
+    """The texts of the lines to keep that nobody asked for, and of those that are one of several asked for at once."""
+    several = _asked_at_once(heard)
+    return [line.statement.text for line in heard.lines if _is_own_idea(line) or len(several[_message_of(line)]) > 1]
 
 
 def maybe_introductions(
@@ -106,8 +109,21 @@ def maybe_introductions(
 
 
 def weighed(heard: Heard, introductions: Sequence[Memorable], worth: LineWorth) -> Heard:
-    """What was heard without the lines that are of no use in a month, and with the introductions that are some."""
-    kept = [line for line in heard.lines if not (_is_own_idea(line) and _is_left_out(line, worth))]
+    """What was heard without the lines that are of no use in a month, and with the introductions that are some.
+
+    Of what was asked for at once a remark goes where something of use stays: "Internet man came. Note this down: …".
+    """
+    several = _asked_at_once(heard)
+
+    def remarks(line: Memorable) -> bool:
+        return worth.passing.get(line.statement.text) == "surely" and not _is_instruction(line)
+
+    of_use = {seq for seq, lines in several.items() if not all(map(remarks, lines))}
+    kept = [
+        line
+        for line in heard.lines
+        if not (_is_left_out(line, worth) if _is_own_idea(line) else _message_of(line) in of_use and remarks(line))
+    ]
     persons = [line for line in introductions if line.statement.sentence in worth.persons][:_MAX_INTRODUCTIONS]
     lines = sorted([*kept, *persons], key=lambda line: line.statement.message.seq)
     return replace(heard, lines=lines)
@@ -116,6 +132,25 @@ def weighed(heard: Heard, introductions: Sequence[Memorable], worth: LineWorth) 
 def _is_own_idea(line: Memorable) -> bool:
     """Whether a line is kept by what it says, and not since somebody asked for it."""
     return not line.is_request or line.is_habit
+
+
+def _asked_at_once(heard: Heard) -> Mapping[int, Sequence[Memorable]]:
+    """The lines that were asked for, by the message that asks."""
+    found: defaultdict[int, list[Memorable]] = defaultdict(list)
+    for line in heard.lines:
+        if not _is_own_idea(line):
+            found[_message_of(line)].append(line)
+    return found
+
+
+def _message_of(line: Memorable) -> int:
+    return line.statement.message.seq
+
+
+def _is_instruction(line: Memorable) -> bool:
+    """Whether a line says how answers are to be, or what its speaker always does."""
+    plain = aligned(line.statement.text)
+    return bool(instruction_end(plain, 0)) or has_instruction(plain) or says_a_rule(plain)
 
 
 def _is_left_out(line: Memorable, worth: LineWorth) -> bool:

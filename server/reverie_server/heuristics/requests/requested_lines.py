@@ -26,7 +26,7 @@ from reverie_server.heuristics.requests.promises import promises_to_remember
 from reverie_server.heuristics.requests.request_kinds import opening
 from reverie_server.heuristics.requests.said_again import said_again
 from reverie_server.heuristics.requests.said_before import points_back, what_was_said
-from reverie_server.heuristics.requests.several import last_of
+from reverie_server.heuristics.requests.several import announced_at, last_of
 from reverie_server.heuristics.salience import MAX_TEXT_CHARS, asks
 from reverie_server.heuristics.small_talk import says_nothing
 from reverie_server.heuristics.spoken_sentences import SpokenSentence, spoken_sentences
@@ -171,6 +171,9 @@ class _Requests:
         is_by_meaning = sentence in self.by_meaning and len(sentence) <= _MAX_CHARS
         request = remembering_asked(sentence) if is_by_meaning else split_request(sentence)
         request = self._of_this_or_that(request, sentence, following)
+        if request.kind == "inside":
+            count, start = announced_at(aligned(sentence), request.start)
+            request = replace(request, start=start, count=count) if count else request
         meant = self.by_meaning.get(sentence, ())
         elsewhere = [text for text in meant if text in self.stated_at]
         self.lines += [(replace(message, at=self.stated_at[text]), sentence, text) for text in elsewhere]

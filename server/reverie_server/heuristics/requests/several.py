@@ -41,6 +41,12 @@ _AND = re.compile(
     r"|[，；。]?(?:而|还有)?[我他她它你][的家们]"
 )
 _MOST = 6
+# "Remember two things: my locker is 41. The stopcock is behind the fridge."
+_ANNOUNCED = re.compile(
+    rf"(?<!\w)(?P<count>{'|'.join(word for word in _COUNTS if word.isascii() or 'ü' in word)})"
+    r"(?: more| weitere| otras?)? (?:things?|facts|details|numbers|sachen|dinge|angaben|nummern|cosas|cosillas|datos|números) ?:\s*"
+)
+_LONGEST_ANNOUNCED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,13 @@ def several_in(plain: str) -> Several | None:
             text = plain[: found.start()] + instead + plain[found.end() :]
             return Several(text, found.start(), count, len(text) - len(plain))
     return None
+
+
+def announced_at(plain: str, start: int) -> tuple[int, int]:
+    """How many things a sentence, from `aligned`, announces before a place or at it, and where the first of them
+    begins; none, and that place, where it announces nothing."""
+    found = _ANNOUNCED.search(plain, max(0, start - _LONGEST_ANNOUNCED), start + _LONGEST_ANNOUNCED)
+    return (0, start) if found is None or found.end() < start else (_COUNTS[found["count"]], found.end())
 
 
 def last_of(said: Sequence[tuple[str, int]], count: int) -> list[int]:
