@@ -67,3 +67,25 @@ async def test_what_is_meant_is_kept_and_neither_the_request_nor_what_stands_bes
     assert kept in memory
     assert left not in memory
     assert talk[-1][0].split()[0] not in memory.split("\n- ")[1:]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "kept"),
+    [
+        ("The yard gate opens with 2714 these days. Hang on to that for me, would you?", "Safe with me.", "2714"),
+        ("Der Keller geht jetzt mit 8815 auf. Das hebst du mir bitte gut auf.", "Ist aufgehoben.", "8815"),
+        ("院门那把锁换了，现在按6618。你给我收好，夜里回来我要问你。", "收好了，随时问我。", "6618"),
+        ("The yard gate is painted 2714 green these days, it looks dreadful.", "It will fade.", None),
+    ],
+)
+async def test_a_request_in_other_words_is_enough_of_a_conversation(
+    wren: Any, client: httpx.AsyncClient, said: str, answer: str, kept: str | None
+) -> None:
+    messages = [{"role": "user", "content": said}, {"role": "assistant", "content": answer}]
+    body = {"owner_key": ME, "messages": messages}
+    assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    summarize = wren.url("").rstrip("/").replace("/agents/", "/memory/") + "/summarize/web:1"
+    assert (await client.post(summarize, json={"owner_key": ME})).status_code == 200
+    found = await wren.get("files/MEMORY.md", owner_key=ME)
+    memory = found.json().get("content", "")
+    assert kept in memory if kept else "2714" not in memory

@@ -206,6 +206,9 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.extraction.text.is_too_little": lambda text: extraction_text.is_too_little(
         talk(text)[:1], 0, extraction_text.ExtractionRules()
     ),
+    "reverie_server.extraction.text.may_ask_to_remember": lambda text: extraction_text.may_ask_to_remember(
+        talk(text)[:1]
+    ),
     "reverie_server.extraction.text.transcript_of": lambda text: extraction_text.transcript_of(talk(text), ZONE, 2000),
     "reverie_server.extraction.text.transcript_of:whole": lambda text: extraction_text.transcript_of(
         talk(text), ZONE, 10_000_000

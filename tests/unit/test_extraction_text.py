@@ -16,6 +16,7 @@ from reverie_server.extraction.text import (
     entry_lines_of,
     is_too_little,
     lines_not_in,
+    may_ask_to_remember,
     spoken,
     transcript_of,
     with_statements,
@@ -60,6 +61,9 @@ class TestThresholds:
             (("a long enough text", "b", "another long text"), 0, True),
             (("a long enough text", "b", "another long text"), 1, False),
             (("a long enough text", "b", "thanks", "d"), 0, True),
+            # "Thanks!" ends many a long conversation.
+            (("a long enough text", "b") * 3 + ("thanks", "d"), 0, True),
+            (("a long enough text", "b") * 4 + ("thanks", "d"), 0, False),
             (("remember my name is Bo", "b"), 0, False),
             (("remember my name is Bo", "b", "ok", "d"), 0, False),
             (("do you remember my name?", "b"), 0, True),
@@ -70,6 +74,20 @@ class TestThresholds:
     )
     def test_too_little_is_left_alone(self, texts: tuple[str, ...], earlier: int, expected: bool) -> None:
         assert is_too_little(said(*texts), earlier, RULES) == expected
+
+    @pytest.mark.parametrize(
+        ("texts", "expected"),
+        [
+            (("The yard gate opens with 2714 these days, make a note of it, would you?", "Done."), True),
+            (("ok", "Could you hang on to that for me?"), False),
+            (("Could you hang on to that for me?", "ok"), True),
+            (("What is the capital of Peru?", "Lima."), False),
+        ],
+    )
+    def test_what_may_ask_in_other_words_is_for_the_embedding_model(
+        self, texts: tuple[str, ...], expected: bool
+    ) -> None:
+        assert may_ask_to_remember(said(*texts)) == expected
 
     def test_what_memory_had_put_in_and_others_than_the_two_are_not_heard(self) -> None:
         messages = [

@@ -30,6 +30,7 @@ from reverie_server.extraction.text import (
     FILE_CHARS,
     NOTE_CHARS,
     is_too_little,
+    may_ask_to_remember,
     spoken,
     transcript_of,
 )
@@ -145,14 +146,22 @@ class Run:
                         end = message_range.messages[-1].seq if is_cut else through_seq
                         await extraction_store.advance(connection, self._tenant_id, pending, end)
                         continue
-                    if is_too_little(heard, message_range.earlier, self._dependencies.rules):
-                        self._tally.too_little.add(pending.session.session_key)
-                        self._tally.short = Round(pending, message_range.messages, (), is_too_little=True)
-                        await extraction_store.mark_seen(connection, self._tenant_id, pending, through_seq)
-                        continue
-                    return self._round_of(pending, message_range, heard)
+                    round_ = self._round_of(pending, message_range, heard)
+                    if not is_too_little(heard, message_range.earlier, self._dependencies.rules):
+                        return round_
+                    if may_ask_to_remember(round_.heard):
+                        return replace(round_, is_short=True)
+                    await self._pass_over(connection, round_)
                 if not await self._due(connection, slice_ids[0]):
                     return await self._next_retry(connection, slice_ids[0])
+
+    async def _pass_over(self, connection: Connection, round_: Round) -> None:
+        """Mark that what the session of a round completed is too little."""
+        session = round_.pending.session
+        self._tally.too_little.add(session.session_key)
+        self._tally.short = Round(round_.pending, round_.messages, (), is_too_little=True)
+        through_seq = session.completed_through if self._work.session_key is None else session.last_seq
+        await extraction_store.mark_seen(connection, self._tenant_id, round_.pending, through_seq)
 
     async def _due(self, connection: Connection, slice_id: int) -> list[tuple[Pending, int]]:
         """The sessions to extract, each with the number of the last message to extract."""
@@ -212,6 +221,10 @@ class Run:
 
     async def _attempt(self, round_: Round, *, with_files: bool) -> None:
         state = await self._read_state(round_)
+        if round_.is_short and not state.basis.asked.meant:
+            async with self._dependencies.database.tenant(self._tenant_id) as connection:
+                await self._pass_over(connection, round_)
+            return
         proposal = await self._propose(state)
         if proposal.fallback is not None and round_.retry is not None:
             await self._postpone(round_.retry, proposal.fallback)
@@ -246,7 +259,7 @@ class Run:
         still_heard = [m for m in spoken(message_range.messages) if m.seq in heard]
         if not message_range.messages:
             return None
-        return Round(pending, message_range.messages, still_heard, round_.retry, round_.is_too_little)
+        return replace(round_, pending=pending, messages=message_range.messages, heard=still_heard)
 
     async def _read_state(self, round_: Round) -> SliceState:
         session = round_.pending.session

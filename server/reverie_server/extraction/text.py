@@ -13,12 +13,15 @@ from reverie_indexer.file_rules import is_unedited_seed
 from reverie_indexer.text.analyse import analyse
 from reverie_server.heuristics import notes
 from reverie_server.heuristics.extract import UserStatement, asks_to_remember
+from reverie_server.heuristics.requests.likely_requests import likely_requests
+from reverie_server.heuristics.salience import MAX_TEXT_CHARS
 from reverie_server.long_term import memory_text
 from reverie_server.sessions.model import Message
 from reverie_server.text.fences import neutralise, strip_injected
 from reverie_server.text.markdown_blocks import blocks_of, folded
 from reverie_server.text.markdown_edit import lines_of
 from reverie_server.text.redact import essence, spoken_length
+from reverie_server.text.statement_spans import statements
 
 TRUNCATED = "... [truncated]"
 # A model reads the last characters of the daily note, and the first of a file. It may not replace a longer file.
@@ -38,9 +41,9 @@ class ExtractionRules:
     """The limits of extraction.
 
     A conversation is read from `min_messages` on, if the user's last message has `min_chars` letters
-    (`redact.spoken_length`). The model reads `max_messages` at a time, and `message_chars` of each; its answer has at
-    most `max_tokens`. `max_chars` is the limit of MEMORY.md and PROFILE.md, `max_loss` the share of a file's entries
-    that may leave it.
+    (`redact.spoken_length`), or so many of theirs have: "Thanks!" ends many a long one. The model reads `max_messages`
+    at a time, and `message_chars` of each; its answer has at most `max_tokens`. `max_chars` is the limit of MEMORY.md
+    and PROFILE.md, `max_loss` the share of a file's entries that may leave it.
     """
 
     min_messages: int = 4
@@ -67,8 +70,15 @@ def is_too_little(heard: Sequence[Message], earlier: int, rules: ExtractionRules
     of_user = [strip_injected(m.content).strip() for m in heard if m.role == "user"]
     if not of_user:
         return True
-    is_enough = earlier + len(heard) >= rules.min_messages and spoken_length(of_user[-1]) >= rules.min_chars
+    is_said = [spoken_length(text) >= rules.min_chars for text in of_user]
+    is_enough = earlier + len(heard) >= rules.min_messages and (is_said[-1] or sum(is_said) >= rules.min_messages)
     return not is_enough and not any(map(asks_to_remember, of_user))
+
+
+def may_ask_to_remember(heard: Sequence[Message]) -> bool:
+    """Whether a user may ask to remember something in words that no pattern has: the embedding model tells."""
+    texts = (strip_injected(message.content)[:MAX_TEXT_CHARS] for message in heard if message.role == "user")
+    return any(likely_requests("remember", statements(text)) for text in texts)
 
 
 def transcript_of(messages: Sequence[Message], zone: ZoneInfo, max_chars: int) -> str:

@@ -70,7 +70,8 @@ class Round:
     """Messages that are extracted at once: a range without gaps, and those of it that are extracted (`heard`).
 
     `retry` is set where these messages were extracted without the model before, which is now asked again. Where it
-    `is_too_little`, nothing is extracted and marked: the files alone lose lines that hold no more.
+    `is_too_little`, nothing is extracted and marked: the files alone lose lines that hold no more. One that
+    `is_short` is too little unless the embedding model finds that it asks to remember something.
     """
 
     pending: Pending
@@ -78,6 +79,7 @@ class Round:
     heard: Sequence[Message]
     retry: Retry | None = None
     is_too_little: bool = False
+    is_short: bool = False
 
     @property
     def through_seq(self) -> int:

@@ -84,7 +84,9 @@ _ANNOUNCES = re.compile(
     r"(?<!\w)(?:something|(?:one|another) (?:more )?thing|etwas|eine sache|algo|un[ao]? (?:cosa|dato))(?!\w)"
     r"|^有一?[件个]"
 )
-_BACK = re.compile(r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚")
+_BACK = re.compile(
+    r"(?<!\w)(?:that|it|das|es|den|die|eso|l[oa]s?|all)(?!\w)|l[oa]s?(?=\W*$)|那|它|刚|[收记存留]好(?=[，, ]*$)"
+)
 # What stands behind a request, and says no more than what it points to, and why: "keep hold of that, I measured it
 # while she slept", "merk dir das ma bitte, sonst steh ich wieder da".
 _SAYS_WHY = re.compile(
@@ -103,10 +105,12 @@ _HAN_COURTESY = re.compile(r"(?<!叫)(?<!叫.)(?<!叫..)(?:[哦喔啊呀啦]|谢
 _GIVES_REASON = re.compile(r"(?:que|porque|pues|because|cos|cause|since|weil|denn|sonst)(?!\w)|因为|不然")
 # So many sentences of a greeting, and so many characters of a request, stand before what it means.
 _MOST_OF_GREETING, _MOST_OF_LEAD = 2, 60
-# Behind "remember that, …" a habit of the one who asks says why, and so does a condition.
+# Behind "remember that, …" a habit of the one who asks says why, that it will be asked for, and a condition.
 _HABIT = re.compile(
     r"(?=.*?(?<!\w)(?:ich|i|i'm|mir|me|yo|soy|ando|vivo)(?!\w)).*?(?<!\w)(?:immer|ständig|dauernd|always|forever|siempre|nunca)(?!\w)"
-    r"|(?=.*?我).*?[总老每]"
+    r"|(?=.*?我).*?[总老每]|.*?我[^，。]{0,4}问你"
+    r"|.*?(?<!\w)(?:i(?:'ll| will|'m going to| might|'m gonna) (?:be asking|ask) (?:you|again|for it)(?!\w)"
+    r"|ich (?:frag|werde?|will) (?:dich|ihnen|sie|danach|wieder)(?!\w)|te l[oa]s? (?:voy a|volveré a|vuelvo a) (?:ped|pregunt)\w+)"
 )
 _POINTER = re.compile(
     r"(?:das|dies|es|that|this|eso|esto)(?: (?:bitte|gut|mal|auch|schon|please|down|bien|por favor))*+, ++"
