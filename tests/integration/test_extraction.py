@@ -21,12 +21,13 @@ from reverie_indexer.model import Place
 from reverie_indexer.pipeline import UnitOfWork
 from reverie_server.app.pending_jobs import drain
 from reverie_server.app.wiring import assemble
+from reverie_server.extraction.text import may_ask_to_remember
 from reverie_server.forgetting.selection import Target
 from reverie_server.heuristics import worth_model
 from reverie_server.jobs.model import Outcome, Work
 from reverie_server.provenance.record import line_sha256
 from reverie_server.runtime import Runtime
-from reverie_server.sessions.model import NewMessage
+from reverie_server.sessions.model import Message, NewMessage
 
 TALKED = (
     "I moved the review of the Zephyr project to Thursday.",
@@ -153,6 +154,18 @@ class TestWithoutAModel:
         # What was said before, and was too little then, is not lost.
         assert "- I prefer tea to coffee." in memory
         assert await cursor(talk) == 7
+
+    async def test_what_may_ask_and_does_not_is_looked_at_once(self, runtime: Runtime) -> None:
+        talk = Talk(runtime)
+        text = "La necesito cada vez y cada vez la busco."
+        await talk.say(text, "Vaya.")
+        assert may_ask_to_remember([Message(1, "user", text, datetime(2026, 4, 3, tzinfo=UTC), 9)])
+        await complete(talk)
+        assert (await extract(runtime, talk)).reason == "too little was said"
+        assert (await extract(runtime, talk)).reason == "nothing new was said"
+        await talk.say("Bueno, ya la tengo en la mano.", "Bien.")
+        await complete(talk)
+        assert (await extract(runtime, talk)).status == "completed"
 
     @pytest.mark.parametrize(
         "said", ["Merk dir, dass ich in Bergen wohne.", "记住我住在上海。", "Recuerda que vivo en Lima."]

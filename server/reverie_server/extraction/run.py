@@ -223,7 +223,8 @@ class Run:
         state = await self._read_state(round_)
         if round_.is_short and not state.basis.asked.meant:
             async with self._dependencies.database.tenant(self._tenant_id) as connection:
-                await self._pass_over(connection, round_)
+                if await own_slices(connection, self._place):
+                    await self._pass_over(connection, round_)
             return
         proposal = await self._propose(state)
         if proposal.fallback is not None and round_.retry is not None:
