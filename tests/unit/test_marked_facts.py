@@ -201,7 +201,7 @@ def test_an_unsure_name_names_nobody() -> None:
 
 
 def test_what_is_over_and_what_holds_stay_two_side_by_side() -> None:
-    assert changes("{ex_job:cook} {job:nurse}") == [("works_as", "cook", "cook"), ("works_as", "nurse", None)]
+    assert changes("{ex_job:cook}, {job:nurse}") == [("works_as", "cook", "cook"), ("works_as", "nurse", None)]
 
 
 def test_what_may_not_hold_takes_the_place_of_nothing() -> None:
@@ -353,6 +353,24 @@ def test_words_that_a_job_is_over_and_name_none_have_to_be_sure() -> None:
 )
 def test_a_name_of_which_a_sentence_speaks_is_not_the_speakers(marked: str, expected: list[str]) -> None:
     assert [predicate for subject, predicate, _ in facts(marked) if subject == "user"] == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("Tengo {job:mecánica}.", []),
+        ("Tengo una cita y soy {job:mecánica}.", ["works_as"]),
+        ("Ada, 44, {job:welder}, two cats.", ["works_as"]),
+        ("总算搬完家了，现在{job:落脚}在拱墅", []),
+        ("Ja, auf {speaks:Französisch}, kurz bitte!", []),
+        ("Ich bin {speaks:zweisprachig} aufgewachsen.", []),
+        ("I taught them in {speaks:French}.", ["speaks"]),
+        ("搬家找{home:货拉拉还是搬家公司}", []),
+    ],
+)
+def test_what_nobody_says_of_themselves_is_marked_in_vain(marked: str, expected: list[str]) -> None:
+    """A word for work that nobody says they do, the language of a text, and a choice."""
+    assert [predicate for _, predicate, _ in facts(marked)] == expected
 
 
 def test_what_is_said_of_him_is_not_of_the_speaker() -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from reverie_indexer.embed.marks import Mark
+from reverie_indexer.embed.marks import SPEAKER, Mark
 from reverie_server.heuristics.cues import cues_of, folded
 from reverie_server.heuristics.fact_grammar.han import is_titled_han_name
 from reverie_server.heuristics.fact_grammar.terms import is_unspaced
-from reverie_server.heuristics.marked_people import known_relation
+from reverie_server.heuristics.marked_people import is_of_end, known_relation
 from reverie_server.heuristics.simplified import simplified
 
 _BEFORE_CHARS, _BEHIND_CHARS = 60, 40
@@ -29,6 +29,18 @@ _IS_THERE = re.compile(
     r"|(?:(?:ich )?(?:bin|sitze|stehe|warte)|wir sind)(?: ich| gerade| noch| jetzt| schon)* (?:am |im |in der |auf dem |an der )"
     r"|(?:estoy|estamos|sigo) (?:ya |aún |todavía |ahora )*en (?:el |la |un |una )?)$|我们?(?:现在|现|还|正|刚|已经)*在$"
 )
+# Who says what they are says so, or stands in a list behind who they are: a word for work is mostly of something else.
+_OF_TRADE = re.compile(
+    r"(?<!\w)(?:i'?m|i've|i|i was|we'?re|as|a|an|our|my|local|job|work\w*|train\w*|bin|war|als|arbeit\w*|gelernte[rn]?|beruf\w*|job\w*|mach\w*|werd\w*|studier\w*|ich|soy|era|llevo|hago|ando"
+    r"|fui|somos|trabaj\w*|estudi\w*|dedic\w*|oficio|profesión|ejerz\w*|de|como|sono|faccio|lavoro|je suis|sou|ik ben|jag är|jestem)(?: \w+){0,4} ?$"
+    r"|[是当當做干任为為]\S{0,8}$|(?:工作|职业|職業|上班|从事|從事)\S{0,6}$|(?:^|[,.;:–—\n，、。]|\d) ?$"
+)
+# "Auf Französisch, bitte" is how a text is to be.
+_IN_LANGUAGE = re.compile(r"(?<!\w)(?:auf|ins?|into|en|al) $|用$")
+_SPEAKS = re.compile(
+    r"(?<!\w)(?:sp[er][eaei][ckh]\w*|sprach\w*|talk\w*|learn\w*|lern\w*|grew up|aufgewachsen|habl\w*|aprend\w*|fluent\w*|fließend|taught|teach\w*|parl\w*)(?!\w)|[说說讲講会會学學]"
+)
+_OF_LANGUAGES = re.compile(r"\w*(?:sprachig|lingual|lingüe)\w*")
 # A code is of a thing, and no thing of one's own.
 _CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z]{0,6}[ ./-]?[\dA-Za-z][\d./-]*\d[A-Za-z]?")
 _MANY = re.compile(r"(?:an|in|es|on|ol|ch)[oa]s$")
@@ -105,7 +117,10 @@ def is_none(text: str, mark: Mark, value: str) -> bool:
         case "job":
             is_changed = bool(known_relation(value)) and _CHANGED.search(before) is not None
             is_of_named = _NAMED_BY_TRADE.search(text[max(0, mark.start - _BEFORE_CHARS) : mark.start]) is not None
-            return is_changed or is_of_named or _is_no_job(text, value)
+            # A value may begin with the verb: `做芯片`.
+            said = before + value[:1] if is_unspaced(value) else before
+            says_so = mark.of != SPEAKER or is_of_end(mark) or _OF_TRADE.search(said) is not None
+            return is_changed or is_of_named or not says_so or _is_no_job(text, value)
         case "employer":
             if is_unspaced(value) and is_titled_han_name(simplified(value)):
                 return True
@@ -113,10 +128,15 @@ def is_none(text: str, mark: Mark, value: str) -> bool:
             return not is_named and _IS_THERE.search(before) is not None and _WORK.search(folded(text)) is None
         case "speaks":
             # Of a language there is one: "helados italianos" speak none.
-            return " " not in value and _MANY.search(folded(value)) is not None
+            is_of_text = _IN_LANGUAGE.search(before) is not None and _SPEAKS.search(folded(text)) is None
+            is_many = " " not in value and _MANY.search(folded(value)) is not None
+            return is_many or is_of_text or _OF_LANGUAGES.fullmatch(folded(value)) is not None
         case "has":
             return _CODE.fullmatch(value) is not None
         case "home":
+            if "还是" in simplified(value):
+                # A choice, and a question.
+                return True
             return _BUSINESS_BEFORE.search(before) is not None or _BUSINESS_BEHIND.match(simplified(behind)) is not None
     return False
 
