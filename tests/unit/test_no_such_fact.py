@@ -36,6 +36,7 @@ def read(language: str, *said: str, speaker: Speaker = "user") -> list[tuple[str
         ("german", "Ich fahre außenrum."),
         ("german", "Ich bin total im Verzug wegen dem nassen Februar."),
         ("english", "I have returned the money."),
+        ("spanish", "Me hicieron una colonoscopia."),
     ],
 )
 def test_it_states_no_fact(language: str, said: str) -> None:
@@ -55,6 +56,7 @@ def test_it_states_no_fact(language: str, said: str) -> None:
         ("english", "I moved to York last weekend.", ("user", "lives_in", "York")),
         ("english", "I've changed dentists, it's Dr. Brandt now.", ("user", "dentist", "Dr. Brandt")),
         ("spanish", "Soy veterinario acá en Guadalajara.", ("user", "works_as", "veterinario")),
+        ("spanish", "Me hicieron encargada.", ("user", "works_as", "encargada")),
         ("spanish", "Chambeo en la clínica Huellitas.", ("user", "works_at", "clínica Huellitas")),
         (
             "english",
