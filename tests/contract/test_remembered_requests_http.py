@@ -76,8 +76,8 @@ async def test_what_is_meant_is_kept_and_neither_the_request_nor_what_stands_bes
         ("Der Keller geht jetzt mit 8815 auf. Das hebst du mir bitte gut auf.", "Ist aufgehoben.", "8815"),
         ("院门那把锁换了，现在按6618。你给我收好，夜里回来我要问你。", "收好了，随时问我。", "6618"),
         ("The yard gate is painted 2714 green these days, it looks dreadful.", "It will fade.", None),
-        # It may ask, and does not.
-        ("I need it every time, and every time I look for 2714, it's my own fault.", "It happens.", None),
+        # It may ask, by its words, and does not.
+        ("Es la 2714. La necesito cada vez y cada vez la busco.", "Vaya.", None),
     ],
 )
 async def test_a_request_in_other_words_is_enough_of_a_conversation(
