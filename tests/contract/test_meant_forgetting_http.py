@@ -337,6 +337,48 @@ async def test_what_is_surely_asked_in_other_words_is_gone_or_waits_for_a_person
     assert not leftovers(conninfo, "quince") or [each["session_id"] for each in waiting] == ["web:2"]
 
 
+@pytest.mark.parametrize(
+    ("before", "told", "asked"),
+    [
+        (
+            "Ich gehe bei Leuwer weg, weil ich da nie etwas selbst entscheiden durfte. Am Samstag ist Flohmarkt.",
+            "Unter uns: Leuwer schuldet der Bank quince.",
+            "Vergiss das bitte.",
+        ),
+        (
+            "My colleague Andrea Kunze cried when I left, so I bake her a cake. The flat is on the third floor.",
+            "Between us, she is seeing a client called Quince.",
+            "Forget that again, please.",
+        ),
+    ],
+)
+async def test_that_is_what_was_said_last_however_near_something_else_is(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, before: str, told: str, asked: str
+) -> None:
+    await said_and_answered(wren, client, before, f"{told} {asked}", "It is gone.")
+    assert leftovers(conninfo, "quince") == []
+    kept = before.split()[2].casefold()
+    assert "messages" in leftovers(conninfo, kept)
+
+
+async def test_a_thing_that_is_named_is_not_what_happens_to_stand_before_it(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    """What it means is named in other words: it is gone, or waits for a person, and what stands before it stays."""
+    said = [
+        ("室友老何欠我两千。老何被裁了quince，没跟家里说，每天去图书馆坐着。", "他应该早点说。"),
+        ("拔完了。剩多少？老何还了八百damson。", "还剩一千二。"),
+        ("室友工作的情况，删。", "已删。"),
+    ]
+    for text, answer in said:
+        both = [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
+        body = {"owner_key": ME, "messages": both}
+        (await client.post(wren.url("sessions/web:1/messages"), json=body)).raise_for_status()
+    assert "messages" in leftovers(conninfo, "damson")
+    waiting = (await wren.get("unmet-requests", owner_key=ME)).json()["requests"]
+    assert not leftovers(conninfo, "quince") or len(waiting) == 1
+
+
 KEPT = [
     ("Necesito que me guardes una cosa. La llave está en quince.", "Guardado. Crecerá hacia los zapatos."),
     ("Guárdame que la alarma se quita con quince, que no debería olvidar y lo olvido.", "Guardado."),

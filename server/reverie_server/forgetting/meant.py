@@ -42,6 +42,7 @@ from reverie_server.heuristics.requests.confidences import (
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
 from reverie_server.heuristics.requests.likely_requests import points_back, sounds_like_forgetting, topic_of
 from reverie_server.heuristics.requests.mention_dates import is_of_mention
+from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
 from reverie_server.heuristics.requests.request_model import is_han
 from reverie_server.heuristics.requests.secrecy import is_private
 from reverie_server.search.asked.features import Vectors
@@ -67,6 +68,8 @@ _MEANT = 0.5
 _CERTAIN = 0.9
 # A sentence that asks for itself means another statement where it is less likely to be meant.
 _OF_ITSELF = 0.3
+# With less by its meaning a request has nothing in itself that is to be forgotten.
+_LEAST_INSIDE = -1.5
 _FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
 _EDGES = " .!?。！？…"
 _TITLES = content_terms(
@@ -196,7 +199,8 @@ class MeantStatements:
             # It says so of itself, unless it plainly means another statement.
             others = [text for text, chance in chances.items() if chance >= _MEANT and text != request.sentence]
             return others if chances.get(request.sentence, 0.0) < _OF_ITSELF else []
-        if is_named or (request.kind == "told" and is_of_mention(request.sentence)):
+        is_of_another = is_of_mention(request.sentence) or _has_nothing_inside(request, vectors)
+        if is_named or (request.kind == "told" and is_of_another):
             # It speaks of another statement: where that is not found, nothing is done by forgetting the request.
             chances.pop(request.sentence, None)
         if is_sure:
@@ -210,9 +214,11 @@ class MeantStatements:
             # Words alone do not tell which of a message is the private one: "that" is what was said last.
             return confided([just_said]) or last_statement(just_said)
         if is_previous:
-            # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too.
+            # What was said last is meant, or what has a word of it; else, where the request has a word of its own for
+            # it, what is far more likely by its meaning, too.
+            says_nothing = bool(just_said) and not topic_of(request.sentence, language)
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
-            least = 1.0 if is_plain else OF_OTHERS
+            least = 1.0 if is_plain or says_nothing else OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if not chosen and is_named:
             chosen = far_ahead(chances)
@@ -223,7 +229,11 @@ class MeantStatements:
         is_of_now = is_told_just_now(request.sentence) and not is_named
         if says_which and not is_previous and not is_of_now:
             return likeliest_of_last(request, just_said, chances)
-        return confided([just_said]) or last_pointed_at(request, just_said, chances, is_previous=is_previous)
+        private = confided([just_said])
+        if private or not (is_previous and says_which and vectors is not None):
+            return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
+        # "My sister's illness, delete it" means what was said last only where that is likely by its meaning, too.
+        return likeliest_of_last(request, just_said, chances)
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request.
@@ -266,6 +276,13 @@ class MeantStatements:
         """The statements of the whole memory that are relevant to the request."""
         topic = request.topic or topic_of(request.sentence, grant.settings.language)
         return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
+
+
+def _has_nothing_inside(request: ForgetRequest, vectors: Vectors | None) -> bool:
+    """Whether a request has nothing in itself that it may mean, by its meaning."""
+    if vectors is None:
+        return False
+    return odds_of_kind("inside", request.sentence, vectors.request, vectors.name) < _LEAST_INSIDE
 
 
 def _own_words(request: ForgetRequest, whole: ForgetRequest) -> list[str]:

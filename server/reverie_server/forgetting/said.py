@@ -55,7 +55,7 @@ _MESSAGES_BEFORE = 24
 # So likely a message asks by itself, it needs no answer.
 _SURELY = 0.8
 # So likely it asks, whatever its words, that a person has to look where nothing was found.
-_ALL_BUT_SURELY = 0.9
+_ALL_BUT_SURELY = 0.8
 # The same without a word for keeping, for deleting or for what was told.
 _LIKELY_UNSAID = 0.65
 # With less it is no request, whatever the answer to it; up to LIKELY it may be one.
