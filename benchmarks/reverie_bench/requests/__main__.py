@@ -1,5 +1,6 @@
 """Fits the models of requests, and shows what they find in messages that they were not fitted to:
-`python -m reverie_bench.requests` (needs `reverie[models]`).
+`python -m reverie_bench.requests` (needs `reverie[models]`). With `--forgetting NAME` only what tells what is to be
+forgotten is fitted anew, for that embedding model.
 
 `remember`, `forget`, `neither` and `ordinary` are sentences by language; `unseen` are whole messages, written by
 somebody who knew neither those nor the patterns, and nothing is fitted to them. All were written for this project.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from reverie_bench.requests.asking import Odds
 from reverie_bench.requests.talks import keeping, talks
 from reverie_bench.requests.talks.cases import fold_of, ordinary_lines
-from reverie_bench.requests.talks.fit import fit_talks
+from reverie_bench.requests.talks.fit import fit_forgetting, fit_talks
 from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.extract import asks_to_remember
@@ -157,4 +159,4 @@ def _log_odds(name: str, kind: Kind, text: str, vector: NDArray[np.float32]) -> 
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(fit_forgetting(sys.argv[2]) if sys.argv[1:2] == ["--forgetting"] else main())

@@ -15,9 +15,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from reverie_bench.changes.pairs import LEFT_OUT
+from reverie_bench.changes.pairs import fold_of as fold_of_life
 from reverie_bench.requests.talks import FIRST_TALKS, Said, Talk, TalkMessage
 from reverie_bench.tagged import tagged_lives
-from reverie_bench.truth.life import load_lives
+from reverie_bench.truth.life import Life, load_lives
 from reverie_server.heuristics.requests import request_model
 from reverie_server.heuristics.requests.confidences import is_to_be_told
 from reverie_server.heuristics.requests.fact_requests import aligned
@@ -51,6 +53,8 @@ _JUST = re.compile(
     r"(?<!\w)(?:just|eben|gerade|soeben|vorhin|acab\w+ de|recién|last (?:bit|line|thing|part)|letzte[ns]?)(?!\w)"
     r"|刚|剛|上面"
 )
+_NEWEST_LIVES = frozenset({"en_bertram", "de_ludmila", "es_fermin", "zh_jiayi"})
+"""Written after the models were learnt from the others: on these it is seen what they find."""
 _MOST_OF_PLAIN, _WAYS = 60, 3
 Nearest = Callable[[str, Sequence[str]], list[str]]
 
@@ -111,6 +115,41 @@ def talks_of_lives() -> list[Talk]:
             if any(each.asks for each in talk.said):
                 found.append(talk)
     return found
+
+
+def requests_in_lives(*, left_out: bool = False) -> list[Talk]:
+    """The lives of `bench truth` that are not held back, whole, in which somebody asks to forget something; or those
+    from which nothing is learnt.
+
+    `forgotten_in_lives.toml` has how the sentences begin that ask, and those that are meant.
+    """
+    table = tomllib.loads((Path(__file__).parent.parent / "forgotten_in_lives.toml").read_text(encoding="utf-8"))
+    found: list[Talk] = []
+    for number, life in enumerate(load_lives(), FIRST_TALKS):
+        if life.name in table and left_out == _is_left_out(life.name):
+            found.append(_whole(life, f"{life.name}-{number}", table[life.name]))
+    return found
+
+
+def _is_left_out(life: str) -> bool:
+    return fold_of_life(life) == LEFT_OUT or life in _NEWEST_LIVES
+
+
+def _whole(life: Life, name: str, requests: Sequence[Mapping[str, Sequence[str]]]) -> Talk:
+    first = life.sessions[0].sent_at.date()
+    messages: list[TalkMessage] = []
+    said: list[Said] = []
+    for session in life.sessions:
+        for message in session.messages:
+            if message.role == "user":
+                said += [Said(text, len(messages), ()) for text in statements(message.text)]
+            messages.append(TalkMessage(message.role, message.text, (session.sent_at.date() - first).days))
+    for number, request in enumerate(requests, 1):
+        for key, mark in (("asks", f"ask {number}"), ("means", str(number))):
+            for beginning in request[key]:
+                at = next(at for at, each in enumerate(said) if each.text.startswith(beginning))
+                said[at] = replace(said[at], marks=(*said[at].marks, mark))
+    return Talk(name, life.language, "", tuple(messages), tuple(said), (), ())
 
 
 def _with_asking(said: Sequence[Said]) -> list[Said]:

@@ -20,12 +20,14 @@ from reverie_bench.requests.talks.cases import (
     FOLDS,
     SURROUNDINGS,
     Case,
+    Nearest,
     Surroundings,
     by_message,
     cases_among,
     cases_of,
     fold_of,
     plain_requests,
+    requests_in_lives,
     talks_of_lives,
 )
 from reverie_bench.sentence_fit import FittedKind, Floats, file_of, fit_kind, packed_numbers, vectors_by
@@ -50,6 +52,10 @@ _OF_KEEPING: tuple[Surroundings, ...] = ("alone", "in a memory", "in a long talk
 # What brings out how what is meant is named: beside much that is not.
 _OF_MATCHING: tuple[Surroundings, ...] = ("in a memory", "of another day")
 _NO_FOLD = -1
+# A request in a life weighs as many of talks: there is more beside it that is not meant, as where people live. So does
+# one with next to nothing before it: without that weight a new memory would forget too little.
+_WEIGHTS: Mapping[Surroundings, float] = {"briefly": 4.0}
+_WEIGHT_IN_LIFE = 8.0
 _LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -99,21 +105,51 @@ async def fit_talks(odds: Odds) -> None:
 
     `odds` are those that a sentence of a talk asks for something, by a fit without the talk.
     """
-    everything = talks()
-    fitted = [talk for talk in everything if not talk.is_held]
-    spaces = [await _space(name, everything, "forget") for name in BUILT_IN]
-    spaces.append(Space("", {}, {}, np.zeros(0, np.float32)))
-    kinds = _fit_kinds(fitted, spaces[:-1])
+    learnt = _Learnt()
+    spaces = [await learnt.space(name) for name in BUILT_IN]
+    kinds = _fit_kinds(learnt.fitted, spaces)
     source = file_of({name: kind.fitted for name, kind in kinds.items()})
     _write(source)
     source["asks"] = await fit_asking(odds, {name: kinds[name].odds for name in OF_ANSWER})
     _write(source)
-    near = spaces[0].nearest
-    cases = {name: cases_among(fitted, near, name) for name in SURROUNDINGS}
-    held = [case for talk in everything if talk.is_held for case in cases_of(talk, near)]
-    to_forget = {space.name: _fit_targets(space, "forget", cases, kinds, held) for space in spaces}
-    models = {"forget": to_forget, "remember": await fit_keeping()}
+    to_forget = {space.name: learnt.targets(space, kinds, space.nearest) for space in spaces}
+    to_forget[""] = learnt.targets(Space("", {}, {}, np.zeros(0, np.float32)), kinds, spaces[0].nearest)
+    _write_targets({"forget": to_forget, "remember": await fit_keeping()})
+
+
+async def fit_forgetting(name: str) -> None:
+    """Write anew what the file has of an embedding model for what is to be forgotten, and print how well it does."""
+    learnt = _Learnt()
+    space = await learnt.space(name)
+    models = json.loads(targets.MODEL_FILE.read_text(encoding="utf-8"))
+    models["forget"][name] = learnt.targets(space, _fit_kinds(learnt.fitted, [space]), space.nearest)
+    _write_targets(models)
+
+
+def _write_targets(models: Mapping[str, object]) -> None:
     targets.MODEL_FILE.write_text(json.dumps(models) + "\n", encoding="utf-8")
+
+
+class _Learnt:
+    """The talks and the lives from which it is learnt what is to be forgotten, and those that tell how well."""
+
+    def __init__(self) -> None:
+        self._talks = talks()
+        self.fitted = [talk for talk in self._talks if not talk.is_held]
+        self._lives, self._left_out = requests_in_lives(), requests_in_lives(left_out=True)
+
+    async def space(self, name: str) -> Space:
+        """The vectors of an embedding model."""
+        return await _space(name, self._talks, "forget", [*self._lives, *self._left_out])
+
+    def targets(self, space: Space, kinds: Mapping[str, FittedOdds], near: Nearest) -> dict[str, object]:
+        """What the file has of a space; of what was said on other days that is heard which is `near`."""
+        cases = {name: cases_among(self.fitted, near, name) for name in SURROUNDINGS}
+        held = [case for talk in self._talks if talk.is_held for case in cases_of(talk, near)]
+        in_lives, left_out = (
+            [case for life in some for case in cases_of(life, near)] for some in (self._lives, self._left_out)
+        )
+        return _fit_targets(space, "forget", cases, kinds, held, in_lives, left_out)
 
 
 async def fit_keeping() -> dict[str, object]:
@@ -134,9 +170,17 @@ def _fit_targets(
     by_surroundings: Mapping[Surroundings, Sequence[Case]],
     kinds: Mapping[str, FittedOdds] | None,
     held: Sequence[Case],
+    in_lives: Sequence[Case] = (),
+    left_out: Sequence[Case] = (),
 ) -> dict[str, object]:
-    """What the file has of one embedding model. `kinds` are those that were fitted to the same talks, if any were."""
-    cases = [case for some in by_surroundings.values() for case in some]
+    """What the file has of one embedding model. `kinds` are those that were fitted to the same talks, if any were.
+
+    Cases `in_lives` are learnt from, too; what is found of those `left_out` is printed, as of those `held`.
+    """
+    of_talks = [case for some in by_surroundings.values() for case in some]
+    cases = [*of_talks, *in_lives]
+    weights = [_WEIGHTS.get(name, 1.0) for name, some in by_surroundings.items() for _ in some]
+    weights += [_WEIGHT_IN_LIFE] * len(in_lives)
     folds = np.array([fold_of(case.talk) for case in cases])
     # To what is to be remembered, which mostly stands close by, it adds nothing: .77 of the held back ones are found
     # with it, .78 before, and a life lost a line that it asks for.
@@ -146,26 +190,34 @@ def _fit_targets(
         for fold in (*range(FOLDS), _NO_FOLD)
     }
     rows = [
-        _features(case, space, asks, matchings[fold], kinds) for case, fold in zip(cases, folds.tolist(), strict=True)
+        _features(case, space, asks, matchings[fold], kinds if at < len(of_talks) else None)
+        for at, (case, fold) in enumerate(zip(cases, folds.tolist(), strict=True))
     ]
     labels = [case.is_meant for case in cases]
-    odds = _without_fold(rows, labels, folds, _OF_SINGLE)
+    odds = _without_fold(rows, labels, folds, _OF_SINGLE, weights)
     beside = [among(each) for each in odds]
-    chances = [logistic.sigmoid(each.astype(np.float64)) for each in _without_fold(beside, labels, folds, _OF_AMONG)]
+    chances = [
+        logistic.sigmoid(each.astype(np.float64)) for each in _without_fold(beside, labels, folds, _OF_AMONG, weights)
+    ]
     print(f"{space.name or 'without vectors'}, what is meant")
     start = 0
-    for name, some in by_surroundings.items():
+    for name, some in (*by_surroundings.items(), ("in a life", in_lives)):
+        if not some:
+            continue
         print(f"  by fold, {name}: {how_well(some, chances[start : start + len(some)])}")
         start += len(some)
-    single, beside_others = _fit_trees(rows, labels, _OF_SINGLE), _fit_trees(beside, labels, _OF_AMONG)
-    for which, is_long in (("short", False), ("long", True)):
-        if not (some := [case for case in held if case.talk.is_long == is_long]):
+    single, beside_others = (
+        _fit_trees(of_cases, labels, sizes, weights) for of_cases, sizes in ((rows, _OF_SINGLE), (beside, _OF_AMONG))
+    )
+    short, long = ([case for case in held if case.talk.is_long == is_long] for is_long in (False, True))
+    for which, some in (("held, short", short), ("held, long", long), ("lives left out", left_out)):
+        if not some:
             continue
         found = [
             beside_others.log_odds(among(single.log_odds(_features(case, space, asks, matchings[_NO_FOLD]))))
             for case in some
         ]
-        print(f"  held, {which}: {how_well(some, [logistic.sigmoid(each.astype(np.float64)) for each in found])}")
+        print(f"  {which}: {how_well(some, [logistic.sigmoid(each.astype(np.float64)) for each in found])}")
     models: dict[str, object] = {"single": trees_file_of(single), "among": trees_file_of(beside_others)}
     if (whole := matchings[_NO_FOLD]) is not None:
         models["matching"] = _matching_file_of(whole)
@@ -179,13 +231,18 @@ def _matching(space: Space, asks: Asked, cases: Sequence[Case]) -> Matching | No
 
 
 def _without_fold(
-    rows: Sequence[NDArray[np.float32]], labels: Sequence[NDArray[np.bool_]], folds: NDArray[np.int64], sizes: TreeSizes
+    rows: Sequence[NDArray[np.float32]],
+    labels: Sequence[NDArray[np.bool_]],
+    folds: NDArray[np.int64],
+    sizes: TreeSizes,
+    weights: Sequence[float],
 ) -> list[NDArray[np.float32]]:
     """The log-odds of each case by trees that have not seen its fold."""
     found = [np.zeros(0, np.float32)] * len(rows)
     for fold in range(FOLDS):
         others = np.flatnonzero(folds != fold).tolist()
-        trees = _fit_trees([rows[at] for at in others], [labels[at] for at in others], sizes)
+        some, of_some = [rows[at] for at in others], [labels[at] for at in others]
+        trees = _fit_trees(some, of_some, sizes, [weights[at] for at in others])
         for at in np.flatnonzero(folds == fold).tolist():
             found[at] = trees.log_odds(rows[at])
     return found
@@ -265,8 +322,15 @@ def _features(
     return features(*parts, lambda kind, text, _vector, name: kinds[kind].odds[name].get(text, 0.0))
 
 
-def _fit_trees(rows: Sequence[NDArray[np.float32]], is_meant: Sequence[NDArray[np.bool_]], sizes: TreeSizes) -> Trees:
-    return fit_trees(np.vstack(rows), np.concatenate(is_meant), sizes)
+def _fit_trees(
+    rows: Sequence[NDArray[np.float32]],
+    is_meant: Sequence[NDArray[np.bool_]],
+    sizes: TreeSizes,
+    weights: Sequence[float],
+) -> Trees:
+    """Trees for the statements of some cases, each of which weighs as its case does."""
+    of_rows = np.repeat(np.array(weights), [len(each) for each in rows])
+    return fit_trees(np.vstack(rows), np.concatenate(is_meant), sizes, of_rows)
 
 
 def _matching_file_of(fitted: Matching) -> dict[str, object]:
@@ -275,17 +339,25 @@ def _matching_file_of(fitted: Matching) -> dict[str, object]:
     return {"rank": matching.RANK, "weights": weights, **{name: packed_numbers(each) for name, each in arrays.items()}}
 
 
-async def _space(name: str, some: Sequence[Talk], asks: Asked) -> Space:
-    passages = sorted({said.text for talk in some for said in talk.said})
+async def _space(name: str, some: Sequence[Talk], asks: Asked, lives: Sequence[Talk] = ()) -> Space:
+    """The vectors of what is said in some talks, and in lives; of these as queries only what asks for something."""
+    of_talks = {said.text for talk in some for said in talk.said}
+    passages = sorted(of_talks.union(said.text for life in lives for said in life.said))
     answers = {opening(message.answer) for message in answered_messages()}
     messages = {" ".join(said.text for said in of_one) for talk in some for of_one in by_message(talk).values()}
     plain = {text for language in LANGUAGES for text in plain_requests(language)}
     named = {named_by(text, talk.language, asks) for talk in some for text in (said.text for said in talk.said)}
     named |= {named_by(text, language, asks) for language in LANGUAGES for text in plain_requests(language)}
-    queries = sorted({*answers, *passages, *messages, *plain, *named})
+    for life in lives:
+        asking = [of_one for of_one in by_message(life).values() if any(said.asks for said in of_one)]
+        messages |= {" ".join(said.text for said in of_one) for of_one in asking}
+        requests = {said.text for of_one in asking for said in of_one if said.asks}
+        plain |= requests
+        named |= {named_by(text, life.language, asks) for text in requests}
+    queries = sorted({*answers, *of_talks, *messages, *plain, *named})
     as_queries = dict(zip(queries, (await vectors_by(name, queries)).astype(np.float32), strict=True))
     rows = (await vectors_by(name, passages, "passage")).astype(np.float32)
-    asking = {said.text for talk in some if not talk.is_held for said in talk.said if said.asks}
-    usual = np.mean([as_queries[text] for text in sorted(asking)], axis=0)
+    requests = {said.text for talk in some if not talk.is_held for said in talk.said if said.asks}
+    usual = np.mean([as_queries[text] for text in sorted(requests)], axis=0)
     usual /= np.linalg.norm(usual)
     return Space(name, as_queries, dict(zip(passages, rows, strict=True)), usual.astype(np.float32))
