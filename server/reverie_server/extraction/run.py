@@ -15,9 +15,10 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from reverie_indexer.database.database import Connection
-from reverie_indexer.errors import PayloadTooLarge
+from reverie_indexer.errors import PayloadTooLarge, TextTooCostly
 from reverie_indexer.index import store
 from reverie_indexer.index.slices import own_slices
+from reverie_indexer.isolate import isolated
 from reverie_indexer.model import Place
 from reverie_indexer.retry import until_stable
 from reverie_server.access.gate import Grant
@@ -115,18 +116,20 @@ class Run:
 
     async def run(self) -> Outcome:
         """Do the rounds of this run, and defer the rest."""
-        for _ in range(MAX_ROUNDS):
-            round_ = await self._next_round()
-            if round_ is None:
-                break
+        left = MAX_ROUNDS
+        while left and (round_ := await self._next_round()) is not None:
+            if round_.is_short and not await self._may_ask(round_):
+                await self._pass_over(round_)
+                continue
             await self._do_round(round_)
+            left -= 1
         if self._tally.short is not None and not self._tally.rounds:
             await self._do_round(self._tally.short)
         await self._defer_rest()
         return self._tally.outcome()
 
     async def _next_round(self) -> Round | None:
-        """The next round; None where all is done. Marks the conversations that are too short on the way."""
+        """The next round; None where all is done."""
         skip_cron = self._grant.settings.skip_cron_conversations and self._work.trigger != "api"
         while True:
             async with self._dependencies.database.tenant(self._tenant_id) as connection:
@@ -146,22 +149,27 @@ class Run:
                         end = message_range.messages[-1].seq if is_cut else through_seq
                         await extraction_store.advance(connection, self._tenant_id, pending, end)
                         continue
-                    round_ = self._round_of(pending, message_range, heard)
-                    if not is_too_little(heard, message_range.earlier, self._dependencies.rules):
-                        return round_
-                    if may_ask_to_remember(round_.heard):
-                        return replace(round_, is_short=True)
-                    await self._pass_over(connection, round_)
+                    is_short = is_too_little(heard, message_range.earlier, self._dependencies.rules)
+                    return replace(self._round_of(pending, message_range, heard), is_short=is_short)
                 if not await self._due(connection, slice_ids[0]):
                     return await self._next_retry(connection, slice_ids[0])
 
-    async def _pass_over(self, connection: Connection, round_: Round) -> None:
+    @staticmethod
+    async def _may_ask(round_: Round) -> bool:
+        """Whether a conversation that is too little may ask to remember something in words that no pattern has."""
+        with suppress(TextTooCostly):
+            return await isolated(may_ask_to_remember, round_.heard, chars=sum(len(m.content) for m in round_.heard))
+        return False
+
+    async def _pass_over(self, round_: Round) -> None:
         """Mark that what the session of a round completed is too little."""
         session = round_.pending.session
         self._tally.too_little.add(session.session_key)
         self._tally.short = Round(round_.pending, round_.messages, (), is_too_little=True)
         through_seq = session.completed_through if self._work.session_key is None else session.last_seq
-        await extraction_store.mark_seen(connection, self._tenant_id, round_.pending, through_seq)
+        async with self._dependencies.database.tenant(self._tenant_id) as connection:
+            if await own_slices(connection, self._place):
+                await extraction_store.mark_seen(connection, self._tenant_id, round_.pending, through_seq)
 
     async def _due(self, connection: Connection, slice_id: int) -> list[tuple[Pending, int]]:
         """The sessions to extract, each with the number of the last message to extract."""
@@ -222,9 +230,7 @@ class Run:
     async def _attempt(self, round_: Round, *, with_files: bool) -> None:
         state = await self._read_state(round_)
         if round_.is_short and not state.basis.asked.meant:
-            async with self._dependencies.database.tenant(self._tenant_id) as connection:
-                if await own_slices(connection, self._place):
-                    await self._pass_over(connection, round_)
+            await self._pass_over(round_)
             return
         proposal = await self._propose(state)
         if proposal.fallback is not None and round_.retry is not None:
