@@ -68,6 +68,8 @@ _MEANT = 0.5
 _CERTAIN = 0.9
 # A sentence that asks for itself means another statement where it is less likely to be meant.
 _OF_ITSELF = 0.3
+# So likely another statement is meant than what was said last by who has no word for it.
+_OF_NO_WORD = 0.85
 # With less by its meaning a request has nothing in itself that is to be forgotten.
 _LEAST_INSIDE = -1.5
 _FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
@@ -214,11 +216,11 @@ class MeantStatements:
             # Words alone do not tell which of a message is the private one: "that" is what was said last.
             return confided([just_said]) or last_statement(just_said)
         if is_previous:
-            # What was said last is meant, or what has a word of it; else, where the request has a word of its own for
-            # it, what is far more likely by its meaning, too.
+            # What was said last is meant, or what has a word of it; else what is far more likely by its meaning, too,
+            # the more so where the request has no word of its own for it.
             says_nothing = bool(just_said) and not topic_of(request.sentence, language)
             is_plain = bool(named) or vectors is None or not set(just_said).isdisjoint(chosen)
-            least = 1.0 if is_plain or says_nothing else OF_OTHERS
+            least = 1.0 if is_plain else _OF_NO_WORD if says_nothing else OF_OTHERS
             chosen = [text for text in chosen if text in named or text in just_said or chances[text] >= least]
         if not chosen and is_named:
             chosen = far_ahead(chances)
@@ -230,10 +232,10 @@ class MeantStatements:
         if says_which and not is_previous and not is_of_now:
             return likeliest_of_last(request, just_said, chances)
         private = confided([just_said])
-        if private or not (is_previous and says_which and vectors is not None):
-            return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
-        # "My sister's illness, delete it" means what was said last only where that is likely by its meaning, too.
-        return likeliest_of_last(request, just_said, chances)
+        if is_previous and says_which and vectors is not None and not points_back(request.sentence):
+            # "My roommate's work, delete" means what was said last only where that is likely by its meaning, too.
+            return private or likeliest_of_last(request, just_said, chances)
+        return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request.
