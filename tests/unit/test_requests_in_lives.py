@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from reverie_bench.requests.talks.cases import cases_of, fold_of, requests_in_lives
@@ -31,8 +33,8 @@ def test_what_a_request_means_is_heard_before_it_or_with_it() -> None:
     life = next(life for life in requests_in_lives() if life.name.startswith("de_torben"))
     meant = {said.text for said in life.said if any(mark.isdigit() for mark in said.marks)}
 
-    def nearest(_request: str, texts: object) -> list[str]:
-        return sorted(texts, key=lambda text: text not in meant)  # type: ignore[call-overload]
+    def nearest(_request: str, texts: Sequence[str]) -> list[str]:
+        return sorted(texts, key=lambda text: text not in meant)
 
     cases = list(cases_of(life, nearest))
     assert len(cases) == 9
