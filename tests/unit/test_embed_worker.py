@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reverie_indexer.embed.worker import BatchLimits, BatchWorker, plan_batches
@@ -166,10 +169,48 @@ async def test_a_failing_batch_fails_its_call_and_not_the_worker() -> None:
     await worker.aclose()
 
 
+async def test_texts_that_fit_one_batch_wait_for_no_bulk_call_where_they_are_apart() -> None:
+    model = SteppedModel()
+    worker = BatchWorker(model, BatchLimits(texts=2))
+    bulk = [asyncio.create_task(worker.embed([f"{name}{i}" for i in range(9)])) for name in "ab"]
+    await asyncio.to_thread(model.started.acquire)
+    message = asyncio.create_task(worker.embed(["yes", "m" * 400]))
+    await asyncio.sleep(0)
+    model.step(3)
+    assert [vector.tolist() for vector in await message] == [[3.0], [400.0]]
+    assert model.batches[1:3] == [["yes"], ["m" * 400]]
+    model.step(100)
+    await asyncio.gather(*bulk)
+    await worker.aclose()
+
+
 def test_batches_bound_their_padding_and_a_single_long_text_still_fits() -> None:
     limits = BatchLimits(texts=16, padded_tokens=1024, max_tokens=256)
     long, short = ["x" * 5000 + str(i) for i in range(5)], [str(i) for i in range(20)]
     sizes = [len(batch) for batch in plan_batches(long + short, limits)]
-    assert sizes == [16, 4, 4, 1]
-    assert list(plan_batches(["y" * 9000], BatchLimits(padded_tokens=1))) == [["y" * 9000]]
-    assert list(plan_batches([], limits)) == []
+    assert sizes == [4, 16, 1, 4]
+    assert plan_batches(["y" * 9000], BatchLimits(padded_tokens=1)) == [["y" * 9000]]
+    assert plan_batches([], limits) == []
+
+
+@given(st.lists(st.integers(0, 400), max_size=10, unique=True), st.integers(1, 4), st.integers(20, 300))
+def test_no_other_batches_of_texts_in_their_order_take_less(lengths: list[int], texts: int, padded_tokens: int) -> None:
+    limits = BatchLimits(texts=texts, padded_tokens=padded_tokens, max_tokens=80, tokens_a_call=16)
+    ordered = ["x" * length for length in sorted(lengths)]
+    found = plan_batches(["x" * length for length in lengths], limits)
+    assert [text for batch in found for text in batch] == ordered
+    assert all(limits.fit(len(batch), limits.tokens_of(batch[-1])) for batch in found)
+    assert _cost(found, limits) == min(_cost(each, limits) for each in _all_batches(ordered, limits))
+
+
+def _cost(batches: Sequence[Sequence[str]], limits: BatchLimits) -> int:
+    return sum(len(batch) * limits.tokens_of(batch[-1]) + limits.tokens_a_call for batch in batches)
+
+
+def _all_batches(texts: Sequence[str], limits: BatchLimits) -> list[list[Sequence[str]]]:
+    """Every way to cut texts into batches that are allowed."""
+    if not texts:
+        return [[]]
+    firsts = [texts[:size] for size in range(1, len(texts) + 1)]
+    allowed = [first for first in firsts if limits.fit(len(first), limits.tokens_of(first[-1]))]
+    return [[first, *rest] for first in allowed for rest in _all_batches(texts[len(first) :], limits)]

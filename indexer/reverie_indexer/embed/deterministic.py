@@ -35,7 +35,7 @@ class HashingEmbedder:
 
     def __init__(self, dimension: int = 384) -> None:
         self._dimension = dimension
-        self._worker = BatchWorker(self._encode, BatchLimits(texts=64, padded_tokens=16_384))
+        self._worker = BatchWorker(self._encode, BatchLimits(texts=64, padded_tokens=16_384, tokens_a_call=16_384))
 
     @property
     def identity(self) -> ModelIdentity:

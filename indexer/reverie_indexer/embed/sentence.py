@@ -42,9 +42,9 @@ class SentenceEmbedder:
         self._prefixes = {role: _first(prompts, names) for role, names in _PROMPTS.items()}
         max_tokens = int(model.max_seq_length or _DEFAULT_MAX_TOKENS)
         if model.device.type == "cpu":
-            limits = BatchLimits(max_tokens=max_tokens)
+            limits = BatchLimits(max_tokens=max_tokens, tokens_a_call=32)
         else:
-            limits = BatchLimits(texts=64, padded_tokens=16_384, max_tokens=max_tokens)
+            limits = BatchLimits(texts=64, padded_tokens=16_384, max_tokens=max_tokens, tokens_a_call=1024)
         self._worker = BatchWorker(self._encode, limits, max_workers=max_workers)
 
     @property

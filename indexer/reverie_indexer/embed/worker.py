@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
@@ -22,8 +22,6 @@ EncodeBatch = Callable[[list[str]], NDArray[Any]]
 """Blocking: texts to `[len(texts), dimension]`, or as many objects, the i'th row for the i'th text."""
 
 _BYTES_PER_TOKEN = 4  # English prose in UTF-8; scripts with more tokens per byte make a batch dearer, never wrong
-# To read the weights takes as long as so many tokens: with more padding texts take longer together than by themselves.
-_TOKENS_A_CALL = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +29,32 @@ class BatchLimits:
     """How much one call of the model may take: the time a query may have to wait for it.
 
     `padded_tokens` bounds texts × the (estimated) longest of them. At 1,024 a batch of MiniLM takes about
-    0.3 s on one core, and larger ones were no faster per text.
+    0.3 s on one core, and larger ones were no faster per text. A call takes as long as `tokens_a_call` besides, for the
+    built-in models to read their weights: with more padding than that, texts take longer together than by themselves.
     """
 
     texts: int = 16
     padded_tokens: int = 1024
     max_tokens: int = 256
+    tokens_a_call: int = 16
 
     def tokens_of(self, text: str) -> int:
         """How many tokens a text has, by estimate."""
         return min(self.max_tokens, len(text.encode()) // _BYTES_PER_TOKEN + 2)
 
+    def fit(self, texts: int, longest: int) -> bool:
+        """Whether so many texts, the longest of so many tokens, are one batch; a single one always is."""
+        return texts <= 1 or (texts <= self.texts and texts * longest <= self.padded_tokens)
+
 
 class BatchWorker:
     """Embeds texts in small batches on `max_workers` threads.
 
-    Texts are sorted by length, so that little of a batch is padding. The batches of all calls with more than
-    one batch pass one by one through a gate, so that at most one of them is before the model at a time; a
-    call that fits one batch, as a query does, waits for that one and for other such calls only. Such calls that
-    wait at the same time for the same function are put before the model together, as far as they fit one batch and are
-    about as long: the weights are read once.
+    Texts of about the same length are put before the model together, so that little of a batch is padding. The batches
+    of all calls that do not fit one pass one by one through a gate, so that at most one of them is before the model at
+    a time; a call that fits one batch, as a query does, waits for that one and for other such calls only. What waits at
+    the same time for the same function is put before the model together, as far as it fits one batch and is about as
+    long: the weights are read once.
     """
 
     def __init__(self, encode: EncodeBatch, limits: BatchLimits, *, max_workers: int = 1) -> None:
@@ -68,20 +72,30 @@ class BatchWorker:
         encode = encode or self._encode
         texts = [replace_surrogates(text) for text in texts]
         vectors: dict[str, Vector] = {}
-        batches = list(plan_batches(texts, self._limits))
+        batches = plan_batches(texts, self._limits)
+        if batches and self._limits.fit(sum(map(len, batches)), self._limits.tokens_of(batches[-1][-1])):
+            for batch, rows in zip(batches, await self._encode_soon(encode, batches), strict=True):
+                vectors.update(zip(batch, rows, strict=True))
+            return [vectors[text] for text in texts]
         loop = asyncio.get_running_loop()
         for batch in batches:
-            if self._closed:
-                raise EmbedderUnavailable("The embedder is closed.")
-            if len(batches) == 1:
-                call = _Call(batch, encode, Future())
-                self._waiting.append(call)
-                self._model.submit(self._encode_waiting)
-                rows = await asyncio.wrap_future(call.rows)
-            else:
-                rows = await loop.run_in_executor(self._gate, self._encode_in_turn, encode, batch)
+            self._check_open()
+            rows = await loop.run_in_executor(self._gate, self._encode_in_turn, encode, batch)
             vectors.update(zip(batch, rows, strict=True))
         return [vectors[text] for text in texts]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EmbedderUnavailable("The embedder is closed.")
+
+    async def _encode_soon(self, encode: EncodeBatch, batches: Sequence[list[str]]) -> list[NDArray[Any]]:
+        """The rows of each batch, which wait for no other call than such."""
+        self._check_open()
+        calls = [_Call(batch, encode, Future()) for batch in batches]
+        self._waiting.extend(calls)
+        for _ in calls:
+            self._model.submit(self._encode_waiting)
+        return await asyncio.gather(*(asyncio.wrap_future(call.rows) for call in calls))
 
     def _encode_in_turn(self, encode: EncodeBatch, batch: list[str]) -> NDArray[Any]:
         return self._model.submit(encode, batch).result()
@@ -114,9 +128,8 @@ class BatchWorker:
                 following = self._waiting[0]
                 following_longest = max(self._limits.tokens_of(text) for text in following.texts)
                 texts, tokens = count + len(following.texts), max(longest, following_longest)
-                apart = count * longest + len(following.texts) * following_longest + _TOKENS_A_CALL
-                most = min(self._limits.padded_tokens, apart)
-                is_too_much = texts > self._limits.texts or texts * tokens > most
+                apart = count * longest + len(following.texts) * following_longest + self._limits.tokens_a_call
+                is_too_much = texts * tokens > apart or not self._limits.fit(texts, tokens)
                 if taken and (is_too_much or following.encode != taken[0].encode):
                     break
                 self._waiting.popleft()
@@ -145,14 +158,28 @@ class _Call:
     rows: Future[NDArray[Any]]
 
 
-def plan_batches(texts: Sequence[str], limits: BatchLimits) -> Iterator[list[str]]:
-    """Yield the distinct `texts`, shortest first, in batches within `limits`; a single text always fits."""
-    batch: list[str] = []
-    for _, text in sorted((len(text.encode()), text) for text in set(texts)):
-        tokens = limits.tokens_of(text)
-        if len(batch) == limits.texts or (batch and (len(batch) + 1) * tokens > limits.padded_tokens):
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
+def plan_batches(texts: Sequence[str], limits: BatchLimits) -> list[list[str]]:
+    """The distinct `texts`, shortest first, in batches within `limits`; a single text always fits.
+
+    Of all such batches those that take least: Σ (texts × the longest of them + `tokens_a_call`). Time
+    O(texts × `limits.texts`).
+    """
+    ordered = [text for _, text in sorted((len(text.encode()), text) for text in set(texts))]
+    tokens = [limits.tokens_of(text) for text in ordered]
+    # The least that the first so many texts take, and where the last batch of them begins.
+    least, begins = [0], [0]
+    for end in range(1, len(ordered) + 1):
+        best = least[end - 1] + tokens[end - 1], end - 1
+        for begin in range(end - 2, max(-1, end - 1 - limits.texts), -1):
+            together = (end - begin) * tokens[end - 1]
+            if not limits.fit(end - begin, tokens[end - 1]):
+                break
+            best = min(best, (least[begin] + together, begin))
+        least.append(best[0] + limits.tokens_a_call)
+        begins.append(best[1])
+    batches: list[list[str]] = []
+    end = len(ordered)
+    while end:
+        batches.append(ordered[begins[end] : end])
+        end = begins[end]
+    return batches[::-1]
