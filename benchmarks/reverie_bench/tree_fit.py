@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,15 @@ _RATE, _SHARE, _COLUMNS = 0.06, 0.7, 0.3
 
 @dataclass(frozen=True, slots=True)
 class TreeSizes:
-    """How many trees there are, how deep each is, and of how many rows a leaf has to be."""
+    """How many trees a fit has, how deep each is, and of how many rows a leaf has to be.
+
+    Of several `fits`, which draw their rows and columns anew, the mean is taken: where few rows decide, it varies less.
+    """
 
     trees: int
     depth: int
     fewest: int
+    fits: int = 1
 
 
 def fit_trees(
@@ -29,12 +34,7 @@ def fit_trees(
 ) -> Trees:
     """Trees that give the log-odds that a row is of a kind; each row weighs 1 without `weights`."""
     weights = np.ones(len(rows)) if weights is None else weights
-    made = GradientBoostingClassifier(
-        n_estimators=sizes.trees, max_depth=sizes.depth, learning_rate=_RATE, min_samples_leaf=sizes.fewest,
-        subsample=_SHARE, max_features=_COLUMNS, random_state=0,
-    )  # fmt: skip
-    made.fit(rows, is_of_kind, weights)
-    each = [tree.tree_ for tree in made.estimators_[:, 0]]
+    each = [tree for seed in range(sizes.fits) for tree in _fitted(rows, is_of_kind, sizes, weights, seed)]
     nodes = max(tree.node_count for tree in each)
     feature, below, above = (np.zeros((len(each), nodes), np.int16) for _ in range(3))
     threshold, value = (np.zeros((len(each), nodes), np.float32) for _ in range(2))
@@ -45,9 +45,21 @@ def fit_trees(
         threshold[number, :count] = np.where(is_leaf, 0, tree.threshold)
         below[number, :count] = np.where(is_leaf, itself, tree.children_left)
         above[number, :count] = np.where(is_leaf, itself, tree.children_right)
-        value[number, :count] = np.where(is_leaf, _RATE * tree.value[:, 0, 0], 0)
+        value[number, :count] = np.where(is_leaf, _RATE / sizes.fits * tree.value[:, 0, 0], 0)
     offset = logistic.logit(float(np.average(is_of_kind, weights=weights)))
     return Trees(feature, threshold, below, above, value, sizes.depth, offset)
+
+
+def _fitted(
+    rows: NDArray[np.float32], is_of_kind: NDArray[np.bool_], sizes: TreeSizes, weights: Floats, seed: int
+) -> list[Any]:
+    """The trees of one fit, as scikit-learn has them."""
+    made = GradientBoostingClassifier(
+        n_estimators=sizes.trees, max_depth=sizes.depth, learning_rate=_RATE, min_samples_leaf=sizes.fewest,
+        subsample=_SHARE, max_features=_COLUMNS, random_state=seed,
+    )  # fmt: skip
+    made.fit(rows, is_of_kind, weights)
+    return [tree.tree_ for tree in made.estimators_[:, 0]]
 
 
 def trees_file_of(trees: Trees) -> dict[str, object]:

@@ -93,6 +93,27 @@ async def test_what_somebody_asked_to_keep_stays_where_another_statement_is_mean
     assert "messages" in leftovers(conninfo, "quince88")
 
 
+NAMED_ELSEWHERE = [
+    ("快递柜的取件码是quince88，存一下，晚上去拿。", "还有 前阵子吐槽室友那出，删了吧 晦气"),
+    ("窗帘店问尺寸，你帮我留个底：quince88厘米宽。", "还有之前讲过女方家给的那笔钱的数目，别留档了，我妈说不要往外讲"),
+    (
+        "Das neue Passwort vom Internet ist quince88, merk dir das bitte.",
+        "Und die Geschichte von der Untersuchung neulich, wo ich nicht schlafen konnte, die muss weg.",
+    ),
+]
+
+
+@pytest.mark.parametrize("talk", NAMED_ELSEWHERE)
+async def test_what_names_a_thing_of_another_time_does_not_take_what_was_said_last(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[str, str]
+) -> None:
+    for text in talk:
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "OK."}]
+        body = {"owner_key": ME, "messages": messages}
+        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    assert "messages" in leftovers(conninfo, "quince")
+
+
 async def test_what_somebody_asked_to_keep_goes_where_a_request_names_it(
     wren: Any, client: httpx.AsyncClient, conninfo: str
 ) -> None:

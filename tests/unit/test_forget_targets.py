@@ -7,6 +7,7 @@ import pytest
 
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.requests import request_kinds
+from reverie_server.heuristics.requests.confidences import leans
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest
 from reverie_server.heuristics.trees import Trees
 from reverie_server.search.asked.features import FEATURES, Vectors, features
@@ -221,3 +222,16 @@ def test_of_a_message_of_very_many_sentences_those_about_the_request_are_heard()
     assert len(heard) == MAX_HEARD
     assert {"Sentence 2999.", "Sentence 3000.", "Sentence 3001."} <= {each.text for each in heard}
     assert [each.previous for each in heard if each.where == "own"] == ["Sentence 2999."]
+
+
+@pytest.mark.parametrize(
+    ("before", "is_reply"),
+    [
+        (["He bowls every weekend."], True),
+        (["I was thrown off a ferry for sleeping through a magic show.", "Rabbit and everything."], False),
+    ],
+)
+def test_only_a_message_of_few_words_replies_to_the_question_before_it(before: list[str], *, is_reply: bool) -> None:
+    request = "Actually no, scrub that last bit."
+    assert leans(before, request, "How often does he bowl?") is is_reply
+    assert not leans(before, request, "He bowls a lot.")

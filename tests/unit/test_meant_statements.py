@@ -89,10 +89,10 @@ def test_a_message_that_is_the_first_of_its_day_goes_on_from_the_talk_before() -
 
 
 def test_of_what_a_request_names_one_that_is_far_ahead_is_taken() -> None:
-    assert choice.far_ahead({"a": 0.3, "b": 0.05}) == ["a"]
-    assert choice.far_ahead({"a": 0.3, "b": 0.11}) == []
-    assert choice.far_ahead({"a": 0.15, "b": 0.01}) == []
-    assert choice.far_ahead({"a": 0.3}) == []
+    assert choice.far_ahead({"a": 0.4, "b": 0.05}) == ["a"]
+    assert choice.far_ahead({"a": 0.4, "b": 0.15}) == []
+    assert choice.far_ahead({"a": 0.3, "b": 0.01}) == []
+    assert choice.far_ahead({"a": 0.4}) == []
     assert choice.far_ahead({"a": 0.46}) == ["a"]
     assert choice.far_ahead({}) == []
 

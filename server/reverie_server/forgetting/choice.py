@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from reverie_server.heuristics.requests.confidences import is_of_another_day, is_told_just_now
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, names_told
 from reverie_server.heuristics.requests.secrecy import is_private
 from reverie_server.heuristics.requests.themes import shares_theme
@@ -16,11 +17,16 @@ LIKELY = 0.6
 OF_OTHERS = 0.7
 """So likely another statement is meant than what was said last, or one that has nothing of a request."""
 # What a request names that is so likely, and so many times as likely as anything else.
-_OF_NAMED, _TIMES_AHEAD = 0.18, 3
+_OF_NAMED, _TIMES_AHEAD = 0.35, 3
 # The chance of what else there may be, where only one statement was heard.
 _UNKNOWN = 0.15
 # Of what was just said, where a request has a word for that.
 _OF_POINTING = 0.25
+
+
+def names_earlier(sentence: str) -> bool:
+    """Whether a request names what was told, or the day, and does not say that it was told just now."""
+    return (names_told(sentence) or is_of_another_day(sentence)) and not is_told_just_now(sentence)
 
 
 def message_before(request: ForgetRequest, earlier: Sequence[HeardMessage]) -> list[str]:
@@ -58,12 +64,14 @@ def with_evidence(
 ) -> list[str]:
     """Of what is `chosen` by its chance what is of the present talk, or has a word or the theme of the request, or is
     told in confidence, or is far likelier than not. Where one statement alone has both a word and the theme, that is
+    meant. Where what was told before is named, to be of the present talk says nothing: that stands near whatever is
     meant."""
     asked = request.sentence
     of_theme = {each.text for each in heard if each.text != asked and shares_theme(asked, each.text)}
     if len(both := of_theme & named) == 1 and request.kind in ("nearby", "told"):
         return list(both)
-    is_evident = named | of_theme | {each.text for each in heard if each.where != "memory"}
+    present = frozenset() if names_earlier(asked) else {each.text for each in heard if each.where != "memory"}
+    is_evident = named | of_theme | present
     return [text for text in chosen if text in is_evident or chances[text] >= OF_OTHERS or is_private(text)]
 
 

@@ -23,6 +23,7 @@ from reverie_server.forgetting.choice import (
     last_pointed_at,
     likeliest_of_last,
     message_before,
+    names_earlier,
     of_what_is_named,
     with_evidence,
 )
@@ -40,10 +41,15 @@ from reverie_server.heuristics.requests.confidences import (
     told_next,
 )
 from reverie_server.heuristics.requests.forget_requests import ForgetRequest, last_statement, names_told
-from reverie_server.heuristics.requests.likely_requests import points_back, sounds_like_forgetting, topic_of
+from reverie_server.heuristics.requests.likely_requests import (
+    parts_of,
+    points_back,
+    sounds_like_forgetting,
+    topic_of,
+)
 from reverie_server.heuristics.requests.mention_dates import is_of_mention
 from reverie_server.heuristics.requests.request_kinds import odds as odds_of_kind
-from reverie_server.heuristics.requests.request_model import is_han
+from reverie_server.heuristics.requests.request_model import by_words, is_han
 from reverie_server.heuristics.requests.secrecy import is_private
 from reverie_server.search.asked.features import Vectors
 from reverie_server.search.asked.heard import (
@@ -70,6 +76,9 @@ _CERTAIN = 0.9
 _OF_ITSELF = 0.3
 # So likely another statement is meant than what was said last by who has no word for it.
 _OF_NO_WORD = 0.85
+# From these log-odds on a sentence asks to remember, by its words.
+_ASKS_TO_KEEP = 2.0
+_MAX_CHARS = 300
 # With less by its meaning a request has nothing in itself that is to be forgotten.
 _LEAST_INSIDE = -1.5
 _FEWEST_OF_TOPIC, _MAX_OF_TERM = 2, 4
@@ -134,7 +143,8 @@ class MeantStatements:
             heard = await asyncio.to_thread(_possible, request, all_heard)
             just_said = await asyncio.to_thread(_just_said, request, earlier, answer_in(page[:index]))
             named = await asyncio.to_thread(_named, request.sentence, heard, language)
-            to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said)
+            is_bare = points_back(request.sentence) and not topic_of(request.sentence, language)
+            to_keep = await asyncio.to_thread(_to_keep, earlier) - named - set(just_said if is_bare else ())
             heard = [each for each in heard if each.text not in to_keep]
             chosen = await self._chosen(request, heard, vectors, just_said, named, language, is_sure=is_sure)
             found += of_what_is_named(request, heard, chosen, found, named)
@@ -225,14 +235,19 @@ class MeantStatements:
         if not chosen and is_named:
             chosen = far_ahead(chances)
         chosen = with_evidence(request, heard, chosen, named, chances)
-        if chosen or not (is_previous or points_back(request.sentence)):
+        if not chosen and WAITS in chances and chances[WAITS] == max(chances.values()):
+            return [WAITS]
+        if chosen or names_earlier(request.sentence) or not (is_previous or points_back(request.sentence)):
             return chosen
-        says_which = is_named or bool(topic_of(request.sentence, language))
+        topic = topic_of(request.sentence, language)
+        says_which = is_named or bool(topic)
         is_of_now = is_told_just_now(request.sentence) and not is_named
         if says_which and not is_previous and not is_of_now:
             return likeliest_of_last(request, just_said, chances)
         private = confided([just_said])
-        if is_previous and says_which and vectors is not None and not points_back(request.sentence):
+        # In Chinese what points stands before what it names, too: "that quarrel with his ex-girlfriend" (那出).
+        is_pointing = points_back(request.sentence) and not any(map(is_han, topic[:1]))
+        if is_previous and says_which and vectors is not None and not is_pointing:
             # "My roommate's work, delete" means what was said last only where that is likely by its meaning, too.
             return private or likeliest_of_last(request, just_said, chances)
         return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
@@ -307,7 +322,14 @@ def _to_keep(earlier: Sequence[HeardMessage]) -> frozenset[str]:
     Of a message only what may be heard is looked at.
     """
     heard = [each.sentences[:MAX_HEARD] for each in earlier]
-    return frozenset(text for said in heard if any(map(asks_to_remember, said)) for text in said)
+    return frozenset(text for said in heard if any(map(_asks_to_keep, said)) for text in said)
+
+
+def _asks_to_keep(sentence: str) -> bool:
+    """Whether a sentence asks to remember, by a pattern or plainly by its words."""
+    return asks_to_remember(sentence) or any(
+        by_words("remember", part) >= _ASKS_TO_KEEP for part in parts_of(sentence[:_MAX_CHARS])
+    )
 
 
 def answer_in(messages: Sequence[Message]) -> str:

@@ -45,7 +45,7 @@ from reverie_server.search.asked.matching import Matching
 from reverie_server.search.asked.targets import among
 
 _RIDGE, SEED = 0.3, 20261127
-_OF_SINGLE, _OF_AMONG = TreeSizes(trees=180, depth=4, fewest=6), TreeSizes(trees=80, depth=3, fewest=6)
+_OF_SINGLE, _OF_AMONG = TreeSizes(trees=180, depth=4, fewest=6, fits=2), TreeSizes(trees=80, depth=3, fewest=6, fits=2)
 _OF_REQUEST = ("ahead", "inside")
 # Plain requests are of those to forget.
 _OF_KEEPING: tuple[Surroundings, ...] = ("alone", "in a memory", "in a long talk", "not there", "asks for nothing")
@@ -54,8 +54,8 @@ _OF_MATCHING: tuple[Surroundings, ...] = ("in a memory", "of another day")
 _NO_FOLD = -1
 # A request in a life weighs as many of talks: there is more beside it that is not meant, as where people live. So does
 # one with next to nothing before it: without that weight a new memory would forget too little.
-_WEIGHTS: Mapping[Surroundings, float] = {"briefly": 4.0}
-_WEIGHT_IN_LIFE = 8.0
+_WEIGHTS: Mapping[Surroundings, float] = {"briefly": 8.0}
+_WEIGHT_IN_LIFE = 20.0
 _LIMITS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 

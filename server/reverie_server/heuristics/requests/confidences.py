@@ -31,7 +31,7 @@ _TIME = (
 _ANOTHER_DAY = re.compile(_TIME)
 _JUST_NOW = re.compile(
     r"(?<!\w)(?:just (?:said|told|typed|wrote|mentioned|shared)|(?:eben|gerade|soeben)(?: \w+){0,3}? (?:gesagt|erzählt|geschrieben|verraten|getippt)"
-    r"|was ich (?:dir )?(?:da )?(?:eben|gerade|soeben)|acab\w+ de (?:cont|dec|solt|escrib|mand|pon)\w+|recién (?:te )?(?:conté|dije|escribí|solté|mandé))(?!\w)"
+    r"|was (?:ich|i) (?:dir )?(?:da )?(?:eben|gerade?|soeben)|acab\w+ de (?:cont|dec|solt|escrib|mand|pon)\w+|recién (?:te )?(?:conté|dije|escribí|solté|mandé))(?!\w)"
     r"|[刚剛][才刚剛]?我?(?:[跟和对對给給向][你您])?[说說讲講提告写寫聊]"
 )
 # "That last bit" is the last statement, whatever else was said before it.
@@ -119,7 +119,8 @@ def leans(sentences: Sequence[str], request: str, answer: str) -> bool:
         return False
     if is_of_any_store(request) and all(_OF_TALK.search(aligned(each)) for each in stated):
         return True
-    return all(map(_is_few_words, stated)) and is_question(answer)
+    is_reply = all(_is_few_words(each) for each in sentences if is_statement(each))
+    return is_reply and is_question(answer)
 
 
 def _is_few_words(sentence: str) -> bool:
