@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -81,14 +82,18 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("talk", KEPT)
-async def test_what_somebody_asked_to_keep_stays_where_another_statement_is_meant(
-    wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[str, str]
-) -> None:
+async def _tell(wren: Any, client: httpx.AsyncClient, talk: Sequence[str]) -> None:
     for text in talk:
         messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "OK."}]
         body = {"owner_key": ME, "messages": messages}
         assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+
+
+@pytest.mark.parametrize("talk", KEPT)
+async def test_what_somebody_asked_to_keep_stays_where_another_statement_is_meant(
+    wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[str, str]
+) -> None:
+    await _tell(wren, client, talk)
     assert leftovers(conninfo, "tee4402") == []
     assert "messages" in leftovers(conninfo, "quince88")
 
@@ -107,10 +112,7 @@ NAMED_ELSEWHERE = [
 async def test_what_names_a_thing_of_another_time_does_not_take_what_was_said_last(
     wren: Any, client: httpx.AsyncClient, conninfo: str, talk: tuple[str, str]
 ) -> None:
-    for text in talk:
-        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": "OK."}]
-        body = {"owner_key": ME, "messages": messages}
-        assert (await client.post(wren.url("sessions/web:1/messages"), json=body)).status_code in (200, 201)
+    await _tell(wren, client, talk)
     assert "messages" in leftovers(conninfo, "quince")
 
 

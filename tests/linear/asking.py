@@ -202,6 +202,7 @@ TABLE: Mapping[str, Reading] = {
         frozenset(),
         {text: 0.6},
     ),
+    "reverie_server.forgetting.choice.names_earlier": choice.names_earlier,
     "reverie_server.forgetting.choice.of_what_is_named": lambda text: choice.of_what_is_named(
         forget_requests.ForgetRequest("told", text, "", (), ()), [heard.Heard(text, "memory")], [text], [], frozenset()
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -237,20 +237,7 @@ class MeantStatements:
         chosen = with_evidence(request, heard, chosen, named, chances)
         if not chosen and WAITS in chances and chances[WAITS] == max(chances.values()):
             return [WAITS]
-        if chosen or names_earlier(request.sentence) or not (is_previous or points_back(request.sentence)):
-            return chosen
-        topic = topic_of(request.sentence, language)
-        says_which = is_named or bool(topic)
-        is_of_now = is_told_just_now(request.sentence) and not is_named
-        if says_which and not is_previous and not is_of_now:
-            return likeliest_of_last(request, just_said, chances)
-        private = confided([just_said])
-        # In Chinese what points stands before what it names, too: "that quarrel with his ex-girlfriend" (那出).
-        is_pointing = points_back(request.sentence) and not any(map(is_han, topic[:1]))
-        if is_previous and says_which and vectors is not None and not is_pointing:
-            # "My roommate's work, delete" means what was said last only where that is likely by its meaning, too.
-            return private or likeliest_of_last(request, just_said, chances)
-        return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
+        return chosen or _said_last(request, just_said, chances, language, has_vectors=vectors is not None)
 
     async def _about(self, grant: Grant, place: Place, request: ForgetRequest) -> list[str]:
         """The statements of the whole memory that have every word of the topic, without copies of the request.
@@ -293,6 +280,33 @@ class MeantStatements:
         """The statements of the whole memory that are relevant to the request."""
         topic = request.topic or topic_of(request.sentence, grant.settings.language)
         return _without(request, await self._selection.relevant(grant, place, topic)) if topic else []
+
+
+def _said_last(
+    request: ForgetRequest,
+    just_said: Sequence[str],
+    chances: Mapping[str, float],
+    language: str,
+    *,
+    has_vectors: bool,
+) -> list[str]:
+    """What was said last, where a request for which nothing else is likely points at that."""
+    is_named, points = names_told(request.sentence), points_back(request.sentence)
+    is_previous = request.kind == "previous" and not is_named
+    if names_earlier(request.sentence) or not (is_previous or points):
+        return []
+    topic = topic_of(request.sentence, language)
+    says_which = is_named or bool(topic)
+    is_of_now = is_told_just_now(request.sentence) and not is_named
+    if says_which and not is_previous and not is_of_now:
+        return likeliest_of_last(request, just_said, chances)
+    private = confided([just_said])
+    # In Chinese what points stands before what it names, too: "that quarrel with his ex-girlfriend" (那出).
+    is_pointing = points and not is_han(topic[:1])
+    if is_previous and says_which and has_vectors and not is_pointing:
+        # "My roommate's work, delete" means what was said last only where that is likely by its meaning, too.
+        return private or likeliest_of_last(request, just_said, chances)
+    return private or last_pointed_at(request, just_said, chances, is_previous=is_previous)
 
 
 def _has_nothing_inside(request: ForgetRequest, vectors: Vectors | None) -> bool:
