@@ -235,6 +235,21 @@ async def test_what_is_asked_of_a_text_at_hand_forgets_nothing(
     assert (await wren.get("unmet-requests", owner_key=ME)).json()["requests"] == []
 
 
+async def test_an_order_for_the_draft_of_an_answer_forgets_nothing(
+    wren: Any, client: httpx.AsyncClient, conninfo: str
+) -> None:
+    messages = [
+        {"role": "user", "content": "The rate is quince pounds an hour."},
+        {"role": "assistant", "content": '"Our rate is fifteen pounds an hour. We are delighted to be of service."'},
+        {"role": "user", "content": "Lose the last line, nobody is delighted at seven in the morning."},
+        {"role": "assistant", "content": "Done."},
+    ]
+    body = {"owner_key": ME, "messages": messages}
+    answer = await client.post(wren.url("sessions/web:1/messages"), json=body)
+    assert answer.json()["forgotten"] == []
+    assert "messages" in leftovers(conninfo, "quince")
+
+
 async def test_an_append_looks_at_so_many_parts_and_hears_patterns_behind_them(
     wren: Any, client: httpx.AsyncClient, conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

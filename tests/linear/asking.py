@@ -40,7 +40,7 @@ from reverie_server.heuristics.requests.errands import is_errand
 from reverie_server.heuristics.requests.going_on import goes_on, only_assents
 from reverie_server.heuristics.requests.looks_like_forgetting import is_for_task, only_looks_like_it, told_topic
 from reverie_server.heuristics.requests.spelled_out import spelled_out
-from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand
+from reverie_server.heuristics.requests.text_at_hand import is_of_text_at_hand, names_part_of_text, shows_draft
 from reverie_server.search.asked import earlier_statements, features, heard, targets
 from reverie_server.sessions.model import Message
 from reverie_server.text.statement_spans import statements
@@ -172,6 +172,8 @@ TABLE: Mapping[str, Reading] = {
     "reverie_server.heuristics.requests.not_to_be_kept.contrary_start": not_to_be_kept.contrary_start,
     "reverie_server.heuristics.requests.not_to_be_lost.is_not_to_be_lost": not_to_be_lost.is_not_to_be_lost,
     "reverie_server.heuristics.requests.spelled_out.spelled_out": spelled_out,
+    "reverie_server.heuristics.requests.text_at_hand.shows_draft": shows_draft,
+    "reverie_server.heuristics.requests.text_at_hand.names_part_of_text": names_part_of_text,
     "reverie_server.heuristics.requests.text_at_hand.is_of_text_at_hand": lambda text: is_of_text_at_hand(
         text, statements(text)
     ),
@@ -210,7 +212,7 @@ TABLE: Mapping[str, Reading] = {
         forget_requests.ForgetRequest("message", text, "", (text,), ()), [heard.HeardMessage([text])]
     ),
     "reverie_server.forgetting.possible_requests.not_of_text": lambda text: possible_requests.not_of_text(
-        [_asking(text)], text
+        [_asking(text)], text, text
     ),
     "reverie_server.heuristics.requests.in_play.played": in_play.played,
     "reverie_server.heuristics.requests.for_others.is_for_somebody_else": for_others.is_for_somebody_else,

@@ -126,7 +126,7 @@ def test_a_request_to_forget_without_a_name_is_about_what_was_said_before(senten
     [
         "Forget it, let's move on", "Forget that, let's talk about lunch", "Don't forget to call mum", "I deleted that",
         "Delete the second paragraph", "Did you forget that?", "Ich habe das vergessen", "quita eso de la lista",
-        "I lost that", "Don't lose that", "Das steht nicht im Vertrag.",
+        "I lost that", "Don't lose that", "Das steht nicht im Vertrag.", "Somebody left a whole kipper, no note",
     ],
 )  # fmt: skip
 def test_other_uses_of_the_words_forget_nothing(sentence: str) -> None:

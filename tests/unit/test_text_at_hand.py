@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie_server.forgetting.possible_requests import read_requests
+from reverie_server.forgetting.possible_requests import not_of_text, read_requests
 from reverie_server.heuristics.requests.forget_requests import forget_requests
 
 
@@ -56,3 +56,36 @@ def test_an_order_for_a_text_is_no_request_to_forget(message: str) -> None:
 )
 def test_a_request_beside_a_text_or_without_one_is_a_request(message: str) -> None:
     assert len(forget_requests(message)) == 1
+
+
+DRAFT = 'Done: "Dear Ms Hartnell, thank you for asking us to quote for your move. We\'d be delighted to be of service."'
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Lose the last line, nobody round here is delighted at seven in the morning.",
+        "in die küche schaut mir keiner. streich den letzten satz",
+        "Hala, sin problema. Con pena, más bien. Quita eso.",
+    ],
+)
+def test_an_order_behind_a_draft_is_about_the_draft(message: str) -> None:
+    requests = forget_requests(message)
+    assert len(requests) == 1
+    assert not_of_text(requests, "ok", DRAFT) == []
+    assert not_of_text(requests, "ok", "Noted.") == requests
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My PIN at the bank is 4471. Delete that.",
+        "Forget what I said about my boss.",
+        "Scratch what I just said about failing, I don't want it kept anywhere.",
+        "Borra lo que te dije de mi jefe.",
+    ],
+)
+def test_what_somebody_told_is_forgotten_behind_a_draft_too(message: str) -> None:
+    requests = forget_requests(message)
+    assert len(requests) == 1
+    assert not_of_text(requests, "ok", DRAFT) == requests

@@ -159,7 +159,8 @@ class SaidForgetting:
         While it is done it stands on the list of what is unmet: a process that ends leaves it there.
         """
         last = next((each.content for each in reversed(listening.page[:index]) if each.role == "user"), "")
-        if not (requests := not_of_text(requests, last)):
+        answer = next((each.content for each in listening.page[:index][-1:] if each.role == "assistant"), "")
+        if not (requests := not_of_text(requests, last, answer)):
             return
         place, session, seq = listening.place, listening.session, listening.page[index].seq
         if not await self._unmet.begin(place, session.session_key, seq, unheard=unheard):

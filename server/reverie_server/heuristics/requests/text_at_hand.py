@@ -29,6 +29,9 @@ _PART = (
     r"|absatz|absätze|abschnitte?|s[aä]tze?|folien?|überschrift(?:en)?|fußnoten?|bildunterschrift(?:en)?|stichpunkte?|betreff(?:zeile)?|untertitel|strophen?"
     r"|p[aá]rrafos?|frases?|oraci[oó]n|rengl[oó]n|diapositivas?|titular|encabezado|subt[ií]tulos?|pie de foto|nota al pie|viñetas?|introducci[oó]n|estrofas?)"
 )
+_OWN_PART = re.compile(
+    rf"(?<!\w)(?:{_PART}|(?:last|first|letzten?|erste[nr]?|[uú]ltim[ao]|primer[ao]?) (?:lines?|zeilen?|l[ií]neas?))(?!\w)"
+)
 _TEXT = (
     r"(?:title|conclusion|cover letter|r[eé]sum[eé]|cv|bio|drafts?|essay|poem|lyrics|article|(?:blog )?post(?! office)|tweet|thesis|report|presentation|deck|spreadsheet|script|readme|summary|slogan|function|variable"
     r"|titel|zusammenfassung|fazit|entwurf|aufsatz|gedicht|bewerbung|anschreiben|lebenslauf|bericht|artikel|beitrag|vortrag|präsentation|skript|funktion|einleitung|steckbrief"
@@ -66,6 +69,7 @@ _SHOWS = re.compile(
 )
 
 
+_DRAFT = re.compile('["“„«「『][^"“”„«»「」『』]{20,}["“”»」』]')
 # So many sentences before a request may show a text.
 _MOST_BEFORE = 12
 
@@ -82,3 +86,13 @@ def is_of_text_at_hand(sentence: str, before: Sequence[str], *, is_asked_for: bo
     last = next((number for number in reversed(range(len(near))) if not goes_on(near[number])), 0)
     named = [*near[last:], plain]
     return any(_NAMED.match(each) or _IN_TEXT.search(each) for each in named) or any(map(_SHOWS.match, near))
+
+
+def shows_draft(answer: str) -> bool:
+    """Whether an answer has a text in quotes, as one has that was asked to write one."""
+    return _DRAFT.search(answer) is not None
+
+
+def names_part_of_text(sentence: str) -> bool:
+    """Whether a sentence names what only a text has parts of: its last sentence or line, a paragraph."""
+    return _OWN_PART.search(aligned(sentence)) is not None
