@@ -1,9 +1,10 @@
 """Fits the models of requests, and shows what they find in messages that they were not fitted to:
-`python -m reverie_bench.requests` (needs `reverie[models]`). With `--forgetting NAME` only what tells what is to be
-forgotten is fitted anew, for that embedding model.
+`python -m reverie_bench.requests` (needs `reverie[models]`). With `--asking` only what tells whether a message asks is
+fitted anew, with `--forgetting NAME` only what tells what is to be forgotten, for that embedding model.
 
-`remember`, `forget`, `neither` and `ordinary` are sentences by language; `unseen` are whole messages, written by
-somebody who knew neither those nor the patterns, and nothing is fitted to them. All were written for this project.
+`remember`, `forget`, `neither`, `near` (what only sounds like a request to forget) and `ordinary` are sentences by
+language; `unseen` are whole messages, written by somebody who knew neither those nor the patterns, and nothing is
+fitted to them, nor to `near_held`. All were written for this project.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from reverie_bench.requests.asking import Odds
 from reverie_bench.requests.talks import keeping, talks
 from reverie_bench.requests.talks.cases import fold_of, ordinary_lines
-from reverie_bench.requests.talks.fit import fit_forgetting, fit_talks
+from reverie_bench.requests.talks.fit import fit_forgetting, fit_talks, fit_whether_asked
 from reverie_bench.sentence_fit import SEED, FittedKind, Floats, file_of, fit_kind, vectors_by, vectors_of
 from reverie_indexer.embed.built_in import BUILT_IN
 from reverie_server.heuristics.extract import asks_to_remember
@@ -46,7 +47,7 @@ _COMMON = 20
 _THRESHOLDS = (0.5, 1.0, 1.5, 2.0)
 
 
-async def main() -> None:
+async def main(*, only_asking: bool = False) -> None:
     """Write the models beside the module that reads them, and print what they find."""
     texts, kinds = _sentences()
     vectors = await vectors_of(texts)
@@ -61,7 +62,7 @@ async def main() -> None:
         fitted[kind].words["own_words"] = _own_words(texts, asks)
     MODEL_FILE.write_text(json.dumps(file_of(fitted), ensure_ascii=False) + "\n")
     await _show()
-    await fit_talks(_odds(fitted, texts))
+    await (fit_whether_asked if only_asking else fit_talks)(_odds(fitted, texts))
 
 
 def _odds(fitted: Mapping[str, FittedKind], texts: Sequence[str]) -> Odds:
@@ -80,7 +81,7 @@ def _odds(fitted: Mapping[str, FittedKind], texts: Sequence[str]) -> Odds:
 def _sentences() -> tuple[list[str], list[str]]:
     """All sentences, each with what it asks for."""
     found: dict[str, str] = {}
-    for name in ("ordinary", "neither", *KINDS):
+    for name in ("ordinary", "neither", "near", *KINDS):
         table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
         found.update((text, name if name in KINDS else "neither") for texts in table.values() for text in texts)
     found |= dict.fromkeys(ordinary_lines(fitted=True), "neither")
@@ -124,6 +125,17 @@ async def _show() -> None:
         for kind in KINDS:
             for half in ("dev", "held"):
                 print(f"{name}, {kind}, {half}: {_figures(name, kind, half, messages, of_message)}")
+        await _show_near(name)
+
+
+async def _show_near(name: str) -> None:
+    """What an embedding model takes for a request to forget of what only sounds like one."""
+    table = tomllib.loads((_FOLDER / "near_held.toml").read_text(encoding="utf-8"))
+    parts = [parts_of(text) for texts in table.values() for text in texts]
+    vectors = iter(np.asarray(await vectors_by(name, [part for some in parts for part in some]), np.float32))
+    odds = [max(_log_odds(name, "forget", part, next(vectors)) for part in some) for some in parts]
+    found = [f"from {least:g} {sum(each > least for each in odds)}" for least in _THRESHOLDS]
+    print(f"{name}, of {len(odds)} that only sound like a request to forget: {'; '.join(found)}")
 
 
 def _figures(name: str, kind: Kind, half: str, messages: Sequence[Mapping[str, Any]], of_message: Sequence[Any]) -> str:
@@ -159,4 +171,5 @@ def _log_odds(name: str, kind: Kind, text: str, vector: NDArray[np.float32]) -> 
 
 
 if __name__ == "__main__":
-    asyncio.run(fit_forgetting(sys.argv[2]) if sys.argv[1:2] == ["--forgetting"] else main())
+    is_of_targets = sys.argv[1:2] == ["--forgetting"]
+    asyncio.run(fit_forgetting(sys.argv[2]) if is_of_targets else main(only_asking=sys.argv[1:2] == ["--asking"]))

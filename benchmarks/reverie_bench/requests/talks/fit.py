@@ -105,6 +105,15 @@ async def fit_talks(odds: Odds) -> None:
 
     `odds` are those that a sentence of a talk asks for something, by a fit without the talk.
     """
+    learnt, spaces, kinds = await fit_whether_asked(odds)
+    to_forget = {space.name: learnt.targets(space, kinds, space.nearest) for space in spaces}
+    to_forget[""] = learnt.targets(Space("", {}, {}, np.zeros(0, np.float32)), kinds, spaces[0].nearest)
+    _write_targets({"forget": to_forget, "remember": await fit_keeping()})
+
+
+async def fit_whether_asked(odds: Odds) -> tuple[_Learnt, list[Space], Mapping[str, FittedOdds]]:
+    """Write what tells whether a message asks, with its answer too, and print how well it does; see `fit_talks`. Also
+    what was learnt from, and what came of it."""
     learnt = _Learnt()
     spaces = [await learnt.space(name) for name in BUILT_IN]
     kinds = _fit_kinds(learnt.fitted, spaces)
@@ -112,9 +121,7 @@ async def fit_talks(odds: Odds) -> None:
     _write(source)
     source["asks"] = await fit_asking(odds, {name: kinds[name].odds for name in OF_ANSWER})
     _write(source)
-    to_forget = {space.name: learnt.targets(space, kinds, space.nearest) for space in spaces}
-    to_forget[""] = learnt.targets(Space("", {}, {}, np.zeros(0, np.float32)), kinds, spaces[0].nearest)
-    _write_targets({"forget": to_forget, "remember": await fit_keeping()})
+    return learnt, spaces, kinds
 
 
 async def fit_forgetting(name: str) -> None:
