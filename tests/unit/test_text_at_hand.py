@@ -32,6 +32,9 @@ from reverie_server.heuristics.requests.forget_requests import forget_requests
         "第二段写的是“我们亏损了”。把它删掉。",
         "我的幻灯片上写着“预算四十万”。删掉。",
         "第三段太长了，删掉它。",
+        "die Geschichte vom Junggesellenabschied muss aus der Hochzeitsrede verschwinden",
+        "lo de la despedida de soltero no pega en el brindis, elimínalo",
+        "the bit about the stag do has to come out of the wedding speech",
     ],
 )
 def test_an_order_for_a_text_is_no_request_to_forget(message: str) -> None:
@@ -45,6 +48,7 @@ def test_an_order_for_a_text_is_no_request_to_forget(message: str) -> None:
     [
         "My slide is done. My PIN is 3321. Delete that.",
         "My slide says 40k. Forget what I said about the budget.",
+        "My speech is on Friday. My PIN is 3321. Delete that.",
         "The last line of my poem is bad. Delete that from your memory.",
         "My thesis is about bees. Delete that, please.",
         "My e-mail is ada@example.org. Please delete that.",

@@ -14,8 +14,8 @@ from reverie_server.heuristics.requests.fact_requests import aligned
 from reverie_server.heuristics.requests.going_on import goes_on
 
 _REMOVES = re.compile(
-    r"(?<!\w)(?:delet|remov|eras|omit|scrap)\w*|(?<!\w)(?:cut|drop|strike|scratch|ditch|trim|lose|wipe|take|get rid|leave)(?!\w)"
-    r"|(?<!\w)(?:lösch|streich|entfern|tilg|nimm|nehm|schmeiß|wirf)\w*|(?<!\w)(?:raus|weg)(?!\w)"
+    r"(?<!\w)(?:delet|remov|eras|omit|scrap)\w*|(?<!\w)(?:cut|drop|strike|scratch|ditch|trim|lose|wipe|take|get rid|leave|come out)(?!\w)"
+    r"|(?<!\w)(?:lösch|streich|entfern|tilg|nimm|nehm|schmeiß|wirf|verschwind)\w*|(?<!\w)(?:raus|weg)(?!\w)"
     r"|(?<!\w)(?:b[oó]rr|elim[ií]n|qu[ií]t|s[aá]c|supr[ií]m|t[aá]ch|ret[ií]r)\w*|[删划]|去掉|去除|拿掉|抹掉"
 )
 _OF_MEMORY = re.compile(
@@ -33,15 +33,15 @@ _OWN_PART = re.compile(
     rf"(?<!\w)(?:{_PART}|(?:last|first|letzten?|erste[nr]?|[uú]ltim[ao]|primer[ao]?) (?:lines?|zeilen?|l[ií]neas?))(?!\w)"
 )
 _TEXT = (
-    r"(?:title|conclusion|cover letter|r[eé]sum[eé]|cv|bio|drafts?|essay|poem|lyrics|article|(?:blog )?post(?! office)|tweet|thesis|report|presentation|deck|spreadsheet|script|readme|summary|slogan|function|variable"
-    r"|titel|zusammenfassung|fazit|entwurf|aufsatz|gedicht|bewerbung|anschreiben|lebenslauf|bericht|artikel|beitrag|vortrag|präsentation|skript|funktion|einleitung|steckbrief"
-    r"|t[ií]tulo|conclusi[oó]n|resumen|borrador|ensayo|poema|curr[ií]culum|informe|art[ií]culo|presentaci[oó]n|gui[oó]n|funci[oó]n|biograf[ií]a|anuncio|tuit)"
+    r"(?:title|conclusion|cover letter|r[eé]sum[eé]|cv|bio|drafts?|essay|poem|lyrics|article|(?:blog )?post(?! office)|tweet|thesis|report|presentation|deck|spreadsheet|script|speech|eulogy|readme|summary|slogan|function|variable"
+    r"|titel|zusammenfassung|fazit|entwurf|aufsatz|gedicht|bewerbung|anschreiben|lebenslauf|bericht|artikel|beitrag|vortrag|präsentation|skript|(?:hochzeits|fest|trauer|abschieds|geburtstags|tisch)?rede|funktion|einleitung|steckbrief"
+    r"|t[ií]tulo|conclusi[oó]n|resumen|borrador|ensayo|poema|curr[ií]culum|informe|art[ií]culo|presentaci[oó]n|gui[oó]n|discurso|brindis|pregón|funci[oó]n|biograf[ií]a|anuncio|tuit)"
 )
 # Of other things, too: these need a number, or what they say.
 _OTHER = (
-    r"(?:lines?|sections?|chapters?|pages?|points?|verses?|texts?|e-?mails?|letter|table|columns?|rows?|cells?|method|snippet|comments?|ad|speech|song"
-    r"|zeilen?|kapitel|seiten?|punkte?|verse?|text|brief|mail|rede|methode|datei|anzeige|tabelle|spalten?|zelle|kommentar|lied"
-    r"|l[ií]neas?|cap[ií]tulos?|secci[oó]n|apartado|p[aá]ginas?|puntos?|asunto|textos?|carta|correo|discurso|m[eé]todo|publicaci[oó]n|canci[oó]n|tabla|filas?|columnas?|celda|versos?|comentario)"
+    r"(?:lines?|sections?|chapters?|pages?|points?|verses?|texts?|e-?mails?|letter|table|columns?|rows?|cells?|method|snippet|comments?|ad|song"
+    r"|zeilen?|kapitel|seiten?|punkte?|verse?|text|brief|mail|methode|datei|anzeige|tabelle|spalten?|zelle|kommentar|lied"
+    r"|l[ií]neas?|cap[ií]tulos?|secci[oó]n|apartado|p[aá]ginas?|puntos?|asunto|textos?|carta|correo|m[eé]todo|publicaci[oó]n|canci[oó]n|tabla|filas?|columnas?|celda|versos?|comentario)"
 )
 _THE = r"(?:the|my|our|your|this|that|his|her|their|an?|der|die|das|de[nms]|mein\w*|unser\w*|dein\w*|dies\w+|ein\w*|el|las?|los|mis?|tus?|nuestr\w+|est[ea]|una?)"
 _NUMBER = r"(?:first|second|third|fourth|fifth|last|next|opening|closing|final|(?:ers|zwei|drit|vier|fünf|letz|nächs)te[nrms]?|primer\w?|segund\w|tercer\w?|cuart\w|[uú]ltim\w)"
